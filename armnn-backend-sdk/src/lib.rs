@@ -1,0 +1,1 @@
+//! What a backend author needs in one crate.

@@ -1,0 +1,2 @@
+//! The `armnn` command.
+fn main() {}

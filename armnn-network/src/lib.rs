@@ -1,0 +1,1 @@
+//! The network: graph, builder, shape inference.

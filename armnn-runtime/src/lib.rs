@@ -1,0 +1,1 @@
+//! Optimizes, loads and executes networks on backends that are linked in or loaded at run time.

@@ -1,0 +1,1 @@
+//! Reads TFLite models into a network.

@@ -1,0 +1,2 @@
+//! Build, stage, demo and test tasks.
+fn main() {}
