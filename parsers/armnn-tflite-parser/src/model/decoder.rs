@@ -6,8 +6,8 @@ use planus::{Vector, VectorRead};
 use crate::error::Fault;
 use crate::schema_generated::BufferRef;
 
-/// What a table costs, beside the vectors and strings in it. At least as much as a writer that
-/// shares nothing spends on one, over four.
+/// What a table costs, beside the vectors and strings in it. A table and the offset to it take at
+/// least 8 bytes of a file, so a file that shares none of them stays within four times its size.
 pub(super) const TABLE: usize = 32;
 
 /// Offsets up to this are the format's way of saying that there is nothing outside the FlatBuffer.

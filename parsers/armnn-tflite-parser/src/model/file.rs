@@ -1,5 +1,6 @@
 //! The bytes of a model, mapped or in memory.
 
+use std::fmt;
 use std::fs::File;
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use crate::error::TfliteParserError;
 ///
 /// Weights taken from it share these bytes without copying, and keep them alive on their own: the
 /// `ModelFile` may go before they do.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ModelFile {
     bytes: Bytes,
     source: String,
@@ -92,5 +93,16 @@ impl ModelFile {
             model: source,
             found,
         })
+    }
+}
+
+/// Without the bytes.
+impl fmt::Debug for ModelFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length = self.bytes.len();
+        f.debug_struct("ModelFile")
+            .field("source", &self.source)
+            .field("length", &length)
+            .finish()
     }
 }

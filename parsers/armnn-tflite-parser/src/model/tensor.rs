@@ -9,7 +9,7 @@ use crate::error::Fault;
 use crate::schema_generated::{self as schema, QuantizationParametersRef, TensorRef};
 
 /// A tensor of a subgraph.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Tensor<'a> {
     /// Often empty, and not always unique.
     pub name: &'a str,
@@ -95,6 +95,25 @@ impl fmt::Display for TensorType {
 impl fmt::Debug for TensorType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+/// With the length of the data in place of the data.
+impl fmt::Debug for Tensor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tensor")
+            .field("name", &self.name)
+            .field("tensor_type", &self.tensor_type)
+            .field("shape", &self.shape)
+            .field("shape_signature", &self.shape_signature)
+            .field("has_rank", &self.has_rank)
+            .field("is_variable", &self.is_variable)
+            .field("is_sparse", &self.is_sparse)
+            .field("buffer", &self.buffer)
+            .field("data_length", &self.data.as_ref().map(Bytes::len))
+            .field("external_buffer", &self.external_buffer)
+            .field("quantization", &self.quantization)
+            .finish()
     }
 }
 
