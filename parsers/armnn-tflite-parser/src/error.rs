@@ -1,0 +1,198 @@
+//! What can go wrong between a path and a network.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why a TFLite model was not read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TfliteParserError {
+    /// The file cannot be opened or mapped.
+    #[error("opening the TFLite model {}: {source}; check the path and its permissions", path.display())]
+    Open {
+        /// The path as it was given.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+
+    /// The path is a directory, a pipe or a device.
+    #[error(
+        "opening the TFLite model {}: not a regular file; give the path of a .tflite file",
+        path.display()
+    )]
+    NotAFile {
+        /// The path as it was given.
+        path: PathBuf,
+    },
+
+    /// The file does not carry TFLite's identifier `TFL3` in its bytes 4 to 7.
+    #[error(
+        "reading {model}: not a TFLite model: {found}, where bytes 4 to 7 should be \"TFL3\"; \
+         give a .tflite file (a .task bundle is a zip archive with .tflite files inside)"
+    )]
+    NotTflite {
+        /// Path of the model, or what stands for one.
+        model: String,
+        /// What stands at the identifier's place.
+        found: String,
+    },
+
+    /// The schema version is not 3.
+    #[error(
+        "reading {model}: schema version {version}, but only version 3 is known; convert the model \
+         again with a current converter"
+    )]
+    SchemaVersion {
+        /// Path of the model, or what stands for one.
+        model: String,
+        /// The version in the file.
+        version: u32,
+    },
+
+    /// The file contradicts its format or itself.
+    #[error(
+        "reading {model}: {place}{problem}; the file is damaged or its writer was faulty: fetch it \
+         again or convert the model anew"
+    )]
+    Malformed {
+        /// Path of the model, or what stands for one.
+        model: String,
+        /// Where in the model.
+        place: Box<Place>,
+        /// What is wrong there.
+        problem: String,
+    },
+}
+
+/// Where in a model something was found. Parts that do not apply are `None`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Index of the subgraph.
+    pub subgraph: Option<usize>,
+    /// Index of the operator in its subgraph, and the name of its type.
+    pub operator: Option<(usize, String)>,
+    /// Index of the tensor in its subgraph, and its name.
+    pub tensor: Option<(usize, String)>,
+}
+
+/// Ends with `: ` unless empty, so that what was found can follow.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        if let Some(index) = self.subgraph {
+            write!(f, "subgraph {index}")?;
+            separator = ", ";
+        }
+        if let Some((index, name)) = &self.operator {
+            write!(f, "{separator}operator {index} ({})", Short(name))?;
+            separator = ", ";
+        }
+        if let Some((index, name)) = &self.tensor {
+            write!(f, "{separator}tensor {index} \"{}\"", Short(name))?;
+            separator = ", ";
+        }
+        if separator.is_empty() {
+            Ok(())
+        } else {
+            f.write_str(": ")
+        }
+    }
+}
+
+/// A name from a file, fit for a message: without control characters, and not endless.
+pub(crate) struct Short<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Short<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const LONGEST: usize = 120;
+        let mut characters = self.0.chars();
+        for character in characters.by_ref().take(LONGEST) {
+            write!(f, "{}", character.escape_debug())?;
+        }
+        if characters.next().is_some() {
+            f.write_str("…")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// A problem on its way up, gathering its place; [`Fault::of`] makes it an error.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    place: Box<Place>,
+    problem: String,
+}
+
+impl Fault {
+    pub(crate) fn new(problem: impl Into<String>) -> Self {
+        Self {
+            place: Box::default(),
+            problem: problem.into(),
+        }
+    }
+
+    pub(crate) fn in_subgraph(mut self, index: usize) -> Self {
+        self.place.subgraph = Some(index);
+        self
+    }
+
+    pub(crate) fn in_operator(mut self, index: usize, name: &str) -> Self {
+        self.place.operator = Some((index, name.to_owned()));
+        self
+    }
+
+    pub(crate) fn in_tensor(mut self, index: usize, name: &str) -> Self {
+        self.place.tensor = Some((index, name.to_owned()));
+        self
+    }
+
+    pub(crate) fn of(self, model: &str) -> TfliteParserError {
+        let Self { place, problem } = self;
+        TfliteParserError::Malformed {
+            model: model.to_owned(),
+            place,
+            problem,
+        }
+    }
+}
+
+impl From<planus::Error> for Fault {
+    fn from(error: planus::Error) -> Self {
+        let planus::errors::ErrorLocation {
+            type_,
+            method,
+            byte_offset,
+        } = error.source_location;
+        let field = method.trim_end_matches('_');
+        Self::new(format!(
+            "the FlatBuffer is broken at {type_}.{field} near byte {byte_offset}: {}",
+            error.error_kind
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_names_its_parts_from_the_outside_in() {
+        let fault = Fault::new("no such buffer").in_tensor(7, "weights\n");
+        let fault = fault.in_operator(3, "CONV_2D").in_subgraph(0);
+        assert_eq!(
+            fault.of("m.tflite").to_string(),
+            "reading m.tflite: subgraph 0, operator 3 (CONV_2D), tensor 7 \"weights\\n\": no such \
+             buffer; the file is damaged or its writer was faulty: fetch it again or convert the \
+             model anew"
+        );
+        assert_eq!(Place::default().to_string(), "");
+    }
+
+    #[test]
+    fn an_endless_name_is_cut_in_messages() {
+        let text = Short(&"é".repeat(500)).to_string();
+        assert_eq!(text.chars().count(), 121);
+    }
+}
