@@ -1,0 +1,431 @@
+//! A backend of one runtime.
+
+use std::{
+    ffi::c_void,
+    fmt,
+    ptr::NonNull,
+    sync::{Arc, OnceLock},
+};
+
+use armnn_backend_api::{
+    BackendError, BackendId, BackendKind, BackendVersion, Capabilities, OptionValue, Status,
+    guard::Poison,
+    raw_option, slot,
+    sys::{self, ArmnnBackendTable, ArmnnOption, ArmnnStr, IBackendInternal},
+};
+
+use super::{ErrorBuffer, HOST_API};
+use crate::dynamic_backend::DynamicBackend;
+use crate::options::BackendOption;
+
+/// A device that a backend found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Device {
+    /// A short name.
+    pub name: String,
+    /// A description for people.
+    pub description: String,
+    /// Facts, such as the device's memory.
+    pub facts: Vec<(String, String)>,
+}
+
+/// A backend of one runtime: owns the object that the factory made, and holds the shared object
+/// that it comes from.
+pub(crate) struct BackendInstance {
+    raw: NonNull<IBackendInternal>,
+    functions: Functions,
+    id: BackendId,
+    version: BackendVersion,
+    capabilities: Capabilities,
+    poison: Arc<Poison>,
+    // The panic of something that the backend made: that is leaked, and may lead to the backend.
+    tainted: OnceLock<String>,
+    probed: OnceLock<Result<Vec<Device>, BackendError>>,
+    torn_down: bool,
+    // Dropped last.
+    library: Option<Arc<DynamicBackend>>,
+}
+
+// SAFETY: the interface demands that a backend may be used from any thread; exclusive calls are
+// made only where `self` is exclusive or before the instance is shared.
+unsafe impl Send for BackendInstance {}
+// SAFETY: as above.
+unsafe impl Sync for BackendInstance {}
+
+struct Functions {
+    destroy: unsafe extern "C" fn(*mut IBackendInternal),
+    is_layer_supported: unsafe extern "C" fn(
+        *const IBackendInternal,
+        *const sys::ArmnnSubgraphView,
+        u32,
+        *mut sys::ArmnnError,
+    ) -> sys::ArmnnStatus,
+    create_model_context: unsafe extern "C" fn(
+        *mut IBackendInternal,
+        *const ArmnnOption,
+        usize,
+        *const sys::ArmnnModelHost,
+        *mut *mut sys::ArmnnModelContext,
+        *mut sys::ArmnnError,
+    ) -> sys::ArmnnStatus,
+}
+
+/// Why a backend could not be made.
+#[derive(Debug)]
+pub(crate) struct InstanceError {
+    pub(crate) kind: InstanceErrorKind,
+    pub(crate) message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InstanceErrorKind {
+    FactoryNull,
+    FactoryFailed,
+    TableInvalid,
+    InitializeFailed,
+}
+
+/// What was learned while a backend was torn down.
+#[derive(Debug)]
+pub(crate) struct Teardown {
+    /// Why the code must stay mapped; `None` if it need not.
+    pub(crate) keep: Option<String>,
+}
+
+/// A table larger than this is not believed.
+const MAX_TABLE_SIZE: usize = 64 * 1024;
+
+impl BackendInstance {
+    /// Calls the factory, checks the table and initializes the backend.
+    ///
+    /// # Safety
+    /// `factory` is a backend's factory, and `library`, if there is one, holds its code.
+    pub(crate) unsafe fn create(
+        factory: sys::ArmnnBackendFactoryFunction,
+        id: BackendId,
+        version: BackendVersion,
+        options: &[BackendOption],
+        library: Option<Arc<DynamicBackend>>,
+    ) -> Result<Arc<Self>, InstanceError> {
+        let fail = |kind, message: String| InstanceError { kind, message };
+        // SAFETY: by the contract of this function.
+        let raw = NonNull::new(unsafe { factory() }).ok_or_else(|| {
+            fail(InstanceErrorKind::FactoryNull, "BackendFactory returned a null pointer".into())
+        })?;
+        // SAFETY: the factory returned an object; its table is checked before anything is called.
+        let functions = unsafe { check_table(raw) }
+            .map_err(|message| fail(InstanceErrorKind::TableInvalid, message))?;
+        // From here on the object is destroyed on every path.
+        let mut instance = Self {
+            raw,
+            functions,
+            id,
+            version,
+            capabilities: Capabilities::default(),
+            poison: Poison::root(),
+            tainted: OnceLock::new(),
+            probed: OnceLock::new(),
+            torn_down: false,
+            library,
+        };
+        instance.check_id().map_err(|message| fail(InstanceErrorKind::TableInvalid, message))?;
+        instance.initialize(options).map_err(|e| {
+            let kind = if e.status() == Status::FactoryFailed {
+                InstanceErrorKind::FactoryFailed
+            } else {
+                InstanceErrorKind::InitializeFailed
+            };
+            fail(kind, e.to_string())
+        })?;
+        instance.capabilities = instance.read_capabilities().map_err(|e| {
+            fail(InstanceErrorKind::InitializeFailed, format!("get_capabilities failed: {e}"))
+        })?;
+        Ok(Arc::new(instance))
+    }
+
+    fn table(&self) -> *const ArmnnBackendTable {
+        // SAFETY: the object lives, and its table was checked.
+        unsafe { (*self.raw.as_ptr()).table }
+    }
+
+    /// The id that the object itself tells must be the one it is registered under.
+    fn check_id(&self) -> Result<(), String> {
+        // SAFETY: the slot is mandatory and was checked; the text is valid while the object lives.
+        let told = unsafe {
+            let get_id = slot!(self.table(), ArmnnBackendTable, get_id)
+                .ok_or("the slot get_id is missing")?;
+            read_text(get_id(self.raw.as_ptr()))
+        };
+        if told == self.id.as_str() {
+            Ok(())
+        } else {
+            Err(format!(
+                "its get_id says '{}', but GetBackendId says '{}'",
+                told.escape_debug(),
+                self.id
+            ))
+        }
+    }
+
+    fn initialize(&mut self, options: &[BackendOption]) -> Result<(), BackendError> {
+        let options: Vec<_> =
+            options.iter().map(|o| raw_option(&o.name, o.value.as_option_value())).collect();
+        // SAFETY: the table was checked.
+        let f = unsafe { slot!(self.table(), ArmnnBackendTable, initialize) };
+        match f {
+            // SAFETY: the arguments are valid, and nobody else knows the object yet.
+            Some(f) => ErrorBuffer::new().call(&self.poison, |error| unsafe {
+                f(self.raw.as_ptr(), &HOST_API, options.as_ptr(), options.len(), error)
+            }),
+            None if options.is_empty() => Ok(()),
+            None => Err(BackendError::invalid_argument("this backend has no options")),
+        }
+    }
+
+    fn read_capabilities(&self) -> Result<Capabilities, BackendError> {
+        let mut raw = sys::ArmnnCapabilities {
+            struct_size: size_of::<sys::ArmnnCapabilities>(),
+            kind: sys::ARMNN_BACKEND_KIND_REFERENCE,
+            flags: 0,
+        };
+        // SAFETY: the table was checked.
+        if let Some(f) = unsafe { slot!(self.table(), ArmnnBackendTable, get_capabilities) } {
+            // SAFETY: the arguments are valid.
+            ErrorBuffer::new().call(&self.poison, |error| unsafe {
+                f(self.raw.as_ptr(), &mut raw, error)
+            })?;
+        }
+        Ok(Capabilities { kind: BackendKind(raw.kind), flags: raw.flags })
+    }
+
+    /// The id.
+    pub(crate) fn id(&self) -> &BackendId {
+        &self.id
+    }
+
+    /// The interface version that the backend was built against.
+    pub(crate) fn version(&self) -> BackendVersion {
+        self.version
+    }
+
+    /// What the backend is.
+    pub(crate) fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    /// Poisoned when the backend itself panicked; the parent of all it makes.
+    pub(crate) fn poison(&self) -> &Arc<Poison> {
+        &self.poison
+    }
+
+    /// Notes that something the backend made panicked and is leaked.
+    pub(super) fn taint(&self, message: &str) {
+        let _ = self.tainted.set(message.to_owned());
+    }
+
+    /// The shared object, if it comes from one.
+    pub(crate) fn library(&self) -> Option<&Arc<DynamicBackend>> {
+        self.library.as_ref()
+    }
+
+    /// Looks for the backend's hardware, the first time it is called.
+    pub(crate) fn probe(&self) -> Result<&[Device], BackendError> {
+        self.probed.get_or_init(|| self.probe_now()).as_deref().map_err(Clone::clone)
+    }
+
+    fn probe_now(&self) -> Result<Vec<Device>, BackendError> {
+        unsafe extern "C" fn add_device(
+            host: *mut c_void,
+            name: ArmnnStr,
+            description: ArmnnStr,
+            facts: *const ArmnnOption,
+            n_facts: usize,
+        ) -> sys::ArmnnStatus {
+            // SAFETY: `host` is the list below; the backend passes valid arguments, and its count
+            // is clamped.
+            unsafe {
+                let devices = &mut *host.cast::<Vec<Device>>();
+                if devices.len() >= 1024 {
+                    return sys::ARMNN_STATUS_INVALID_ARGUMENT;
+                }
+                let facts = armnn_backend_api::Options::from_raw(facts, n_facts.min(1024))
+                    .iter()
+                    .map(|(name, value): (&str, OptionValue<'_>)| {
+                        (name.to_owned(), value.to_string())
+                    })
+                    .collect();
+                devices.push(Device {
+                    name: read_text(name),
+                    description: read_text(description),
+                    facts,
+                });
+            }
+            sys::ARMNN_STATUS_OK
+        }
+        let mut devices = Vec::new();
+        // SAFETY: the table was checked.
+        if let Some(f) = unsafe { slot!(self.table(), ArmnnBackendTable, probe) } {
+            let sink = sys::ArmnnProbeSink {
+                struct_size: size_of::<sys::ArmnnProbeSink>(),
+                host: (&raw mut devices).cast(),
+                add_device: Some(add_device),
+            };
+            // SAFETY: the arguments are valid for the call.
+            ErrorBuffer::new()
+                .call(&self.poison, |error| unsafe { f(self.raw.as_ptr(), &sink, error) })?;
+        }
+        Ok(devices)
+    }
+
+    /// Asks whether the backend takes a layer of a view.
+    pub(crate) fn is_layer_supported(
+        &self,
+        graph: &sys::ArmnnSubgraphView,
+        layer: u32,
+        buffer: &mut ErrorBuffer,
+    ) -> Result<(), BackendError> {
+        // SAFETY: the arguments are valid for the call.
+        buffer.call(&self.poison, |error| unsafe {
+            (self.functions.is_layer_supported)(self.raw.as_ptr(), graph, layer, error)
+        })
+    }
+
+    /// Makes a raw model context.
+    ///
+    /// # Safety
+    /// `host` is valid until the context is destroyed.
+    pub(crate) unsafe fn create_model_context(
+        &self,
+        options: &[ArmnnOption],
+        host: *const sys::ArmnnModelHost,
+    ) -> Result<*mut sys::ArmnnModelContext, BackendError> {
+        let mut context = std::ptr::null_mut();
+        // SAFETY: the arguments are valid, by the contract of this function.
+        ErrorBuffer::new().call(&self.poison, |error| unsafe {
+            (self.functions.create_model_context)(
+                self.raw.as_ptr(),
+                options.as_ptr(),
+                options.len(),
+                host,
+                &mut context,
+                error,
+            )
+        })?;
+        Ok(context)
+    }
+
+    /// Shuts the backend down and destroys it; the shared object is not closed yet.
+    pub(crate) fn tear_down(mut self) -> (Teardown, Option<Arc<DynamicBackend>>) {
+        let teardown = self.tear_down_now();
+        (teardown, self.library.take())
+    }
+
+    fn tear_down_now(&mut self) -> Teardown {
+        self.torn_down = true;
+        let panicked = self.poison.get().or(self.tainted.get().map(String::as_str));
+        let mut keep = panicked.map(|message| format!("the backend panicked: {message}"));
+        // SAFETY: the table was checked.
+        let shutdown = unsafe { slot!(self.table(), ArmnnBackendTable, shutdown) };
+        if let (Some(f), None) = (shutdown, self.poison.get()) {
+            // SAFETY: nothing else uses the object any more.
+            let result = ErrorBuffer::new()
+                .call(&self.poison, |error| unsafe { f(self.raw.as_ptr(), error) });
+            if let Err(e) = result {
+                keep.get_or_insert(format!("its shutdown failed: {e}"));
+            }
+        }
+        match &keep {
+            // SAFETY: the object is destroyed once, and not used afterwards.
+            None => unsafe { (self.functions.destroy)(self.raw.as_ptr()) },
+            // What panicked is not touched again.
+            Some(reason) => log::warn!("backend {}: {reason}; its code stays in memory", self.id),
+        }
+        Teardown { keep }
+    }
+}
+
+impl Drop for BackendInstance {
+    fn drop(&mut self) {
+        if self.torn_down {
+            return;
+        }
+        let teardown = self.tear_down_now();
+        if let Some(library) = self.library.take() {
+            crate::loader::unload::release(library, teardown.keep);
+        }
+    }
+}
+
+impl fmt::Debug for BackendInstance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BackendInstance")
+            .field("id", &self.id)
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Checks what a factory returned before anything of it is called.
+///
+/// # Safety
+/// `raw` points to an object.
+unsafe fn check_table(raw: NonNull<IBackendInternal>) -> Result<Functions, String> {
+    if !raw.as_ptr().is_aligned() {
+        return Err("the object that BackendFactory returned is misaligned".into());
+    }
+    // SAFETY: by the contract of this function.
+    let table = unsafe { (*raw.as_ptr()).table };
+    // SAFETY: as above; `mandatory` reads only what the size covers.
+    unsafe {
+        check_size(table, size_of_val(&table), "backend")?;
+        Ok(Functions {
+            destroy: mandatory(slot!(table, ArmnnBackendTable, destroy), "destroy")?,
+            is_layer_supported: mandatory(
+                slot!(table, ArmnnBackendTable, is_layer_supported),
+                "is_layer_supported",
+            )?,
+            create_model_context: mandatory(
+                slot!(table, ArmnnBackendTable, create_model_context),
+                "create_model_context",
+            )?,
+        })
+    }
+}
+
+/// Checks that a table is there, aligned, and of a size to be believed. `least` is the size of
+/// what every table begins with.
+///
+/// # Safety
+/// `table` is null, misaligned, or points to a table that begins with its size.
+pub(super) unsafe fn check_size<T>(table: *const T, least: usize, what: &str) -> Result<(), String> {
+    if table.is_null() {
+        return Err(format!("the table of a {what} is a null pointer"));
+    }
+    if !table.is_aligned() {
+        return Err(format!("the table of a {what} is misaligned"));
+    }
+    // SAFETY: by the contract of this function.
+    let size = unsafe { *table.cast::<usize>() };
+    if size < least + size_of::<usize>() {
+        return Err(format!("the table of a {what} says it has {size} bytes, which is too few"));
+    }
+    if size > MAX_TABLE_SIZE {
+        return Err(format!("the table of a {what} says it has {size} bytes, which is too many"));
+    }
+    Ok(())
+}
+
+pub(super) fn mandatory<F>(slot: Option<F>, name: &str) -> Result<F, String> {
+    slot.ok_or_else(|| format!("the mandatory function {name} is missing from the table"))
+}
+
+/// # Safety
+/// The text is as the interface demands.
+unsafe fn read_text(s: ArmnnStr) -> String {
+    if s.ptr.is_null() {
+        return String::new();
+    }
+    // SAFETY: by the contract of this function; the length is clamped.
+    let bytes = unsafe { std::slice::from_raw_parts(s.ptr.cast::<u8>(), s.len.min(4096)) };
+    String::from_utf8_lossy(bytes).into_owned()
+}

@@ -1,0 +1,281 @@
+//! What a backend holds for one loaded network.
+
+use std::{
+    collections::HashSet,
+    ffi::c_void,
+    ptr::{NonNull, null_mut},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
+
+use armnn_backend_api::{
+    BackendError,
+    guard::Poison,
+    raw_option, slot,
+    sys::{self, ArmnnModelContext, ArmnnModelContextTable},
+};
+
+use super::{
+    BackendInstance, Claims, ErrorBuffer, ExecutionHandle, TensorHandleRef, WorkloadHandle,
+    instance::{check_size, mandatory},
+};
+use crate::{options::BackendOption, thread_pool::ThreadPool};
+
+/// A model context of a backend.
+pub(crate) struct ModelContextHandle {
+    raw: NonNull<ArmnnModelContext>,
+    functions: Functions,
+    poison: Arc<Poison>,
+    // Set when something that the context made panicked: it is leaked, and so is the context.
+    tainted: OnceLock<()>,
+    // One call at a time.
+    calls: Mutex<()>,
+    // The context may use it until it is destroyed.
+    host: Box<Host>,
+    // Dropped last.
+    backend: Arc<BackendInstance>,
+}
+
+// SAFETY: calls are serialised by `calls`; the interface lets them come from any thread.
+unsafe impl Send for ModelContextHandle {}
+// SAFETY: as above.
+unsafe impl Sync for ModelContextHandle {}
+
+struct Functions {
+    destroy: unsafe extern "C" fn(*mut ArmnnModelContext),
+    create_workload: unsafe extern "C" fn(
+        *mut ArmnnModelContext,
+        *const sys::ArmnnSubgraphView,
+        u32,
+        *mut *mut sys::ArmnnWorkload,
+        *mut sys::ArmnnError,
+    ) -> sys::ArmnnStatus,
+}
+
+/// The host object behind a context.
+struct Host {
+    raw: sys::ArmnnModelHost,
+    pool: Arc<ThreadPool>,
+    released: Mutex<HashSet<u64>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ModelContextHandle {
+    /// Makes a context.
+    pub(crate) fn new(
+        backend: &Arc<BackendInstance>,
+        options: &[BackendOption],
+        pool: &Arc<ThreadPool>,
+    ) -> Result<Arc<Self>, BackendError> {
+        let mut host = Box::new(Host {
+            raw: sys::ArmnnModelHost {
+                struct_size: size_of::<sys::ArmnnModelHost>(),
+                host: null_mut(),
+                n_threads: pool.n_threads(),
+                reserved: 0,
+                release_constant: Some(release_constant),
+                parallel_for: Some(parallel_for),
+                cache_get: None,
+                cache_put: None,
+            },
+            pool: Arc::clone(pool),
+            released: Mutex::default(),
+        });
+        host.raw.host = std::ptr::from_ref::<Host>(&host).cast_mut().cast();
+        let options: Vec<_> =
+            options.iter().map(|o| raw_option(&o.name, o.value.as_option_value())).collect();
+        // SAFETY: the host object is boxed, and outlives the context.
+        let raw = unsafe { backend.create_model_context(&options, &host.raw) }?;
+        let invalid = |message: String| {
+            BackendError::new(format!("backend {} made an invalid model context: {message}", backend.id()))
+        };
+        let raw = NonNull::new(raw).ok_or_else(|| invalid("a null pointer".into()))?;
+        // SAFETY: the backend returned an object; only what its table covers is read.
+        let functions = unsafe {
+            let table = (*raw.as_ptr()).table;
+            check_size(table, size_of::<usize>(), "model context").map_err(invalid)?;
+            Functions {
+                destroy: mandatory(slot!(table, ArmnnModelContextTable, destroy), "destroy")
+                    .map_err(invalid)?,
+                create_workload: mandatory(
+                    slot!(table, ArmnnModelContextTable, create_workload),
+                    "create_workload",
+                )
+                .map_err(invalid)?,
+            }
+        };
+        Ok(Arc::new(Self {
+            raw,
+            functions,
+            poison: backend.poison().child(),
+            tainted: OnceLock::new(),
+            calls: Mutex::default(),
+            host,
+            backend: Arc::clone(backend),
+        }))
+    }
+
+    /// The backend.
+    pub(crate) fn backend(&self) -> &Arc<BackendInstance> {
+        &self.backend
+    }
+
+    /// The parent of the poison of all that the context makes.
+    pub(crate) fn poison(&self) -> &Arc<Poison> {
+        &self.poison
+    }
+
+    /// Notes that something the context made panicked and is leaked: neither the context nor the
+    /// backend is destroyed then, since what was leaked may lead to them.
+    pub(super) fn taint(&self, message: &str) {
+        let _ = self.tainted.set(());
+        self.backend.taint(message);
+    }
+
+    /// Whether the context said that it reads a constant no more.
+    pub(crate) fn has_released(&self, constant_id: u64) -> bool {
+        lock(&self.host.released).contains(&constant_id)
+    }
+
+    fn table(&self) -> *const ArmnnModelContextTable {
+        // SAFETY: the object lives, and its table was checked.
+        unsafe { (*self.raw.as_ptr()).table }
+    }
+
+    /// Lets the backend claim layers of a view.
+    pub(crate) fn optimize_subgraph_view(
+        self: &Arc<Self>,
+        graph: &sys::ArmnnSubgraphView,
+    ) -> Result<Claims, BackendError> {
+        let mut claims = Claims::new(Arc::clone(self));
+        // SAFETY: the table was checked.
+        if let Some(f) = unsafe { slot!(self.table(), ArmnnModelContextTable, optimize_subgraph_view) }
+        {
+            let _call = lock(&self.calls);
+            let mut views = claims.raw();
+            // SAFETY: the arguments are valid for the call, and it is the only one.
+            ErrorBuffer::new().call(&self.poison, |error| unsafe {
+                f(self.raw.as_ptr(), graph, &mut views, error)
+            })?;
+        }
+        Ok(claims)
+    }
+
+    /// Makes a workload for one layer of a view.
+    pub(crate) fn create_workload(
+        self: &Arc<Self>,
+        graph: &sys::ArmnnSubgraphView,
+        layer: u32,
+    ) -> Result<WorkloadHandle, BackendError> {
+        let mut raw = null_mut();
+        {
+            let _call = lock(&self.calls);
+            // SAFETY: the arguments are valid for the call, and it is the only one.
+            ErrorBuffer::new().call(&self.poison, |error| unsafe {
+                (self.functions.create_workload)(self.raw.as_ptr(), graph, layer, &mut raw, error)
+            })?;
+        }
+        // SAFETY: the context made the object.
+        unsafe { WorkloadHandle::new(raw, Arc::clone(self)) }
+    }
+
+    /// Makes an execution, if the backend is asynchronous.
+    pub(crate) fn create_execution(self: &Arc<Self>) -> Result<Option<ExecutionHandle>, BackendError> {
+        // SAFETY: the table was checked.
+        let f = unsafe { slot!(self.table(), ArmnnModelContextTable, create_execution) };
+        let Some(f) = f else { return Ok(None) };
+        let mut raw = null_mut();
+        {
+            let _call = lock(&self.calls);
+            // SAFETY: the arguments are valid for the call, and it is the only one.
+            ErrorBuffer::new().call(&self.poison, |error| unsafe {
+                f(self.raw.as_ptr(), &mut raw, error)
+            })?;
+        }
+        // SAFETY: the context made the object.
+        unsafe { ExecutionHandle::new(raw, Arc::clone(self)) }
+    }
+
+    /// Whether the backend may want handles for tensors.
+    pub(crate) fn makes_tensor_handles(&self) -> bool {
+        // SAFETY: the table was checked.
+        unsafe { slot!(self.table(), ArmnnModelContextTable, create_tensor_handle) }.is_some()
+    }
+
+    /// Makes a handle for a tensor, if the backend wants that.
+    pub(crate) fn create_tensor_handle(
+        self: &Arc<Self>,
+        tensor: &sys::ArmnnTensorDesc,
+    ) -> Result<Option<TensorHandleRef>, BackendError> {
+        // SAFETY: the table was checked.
+        let f = unsafe { slot!(self.table(), ArmnnModelContextTable, create_tensor_handle) };
+        let Some(f) = f else { return Ok(None) };
+        let mut raw = null_mut();
+        {
+            let _call = lock(&self.calls);
+            // SAFETY: the arguments are valid for the call, and it is the only one.
+            ErrorBuffer::new().call(&self.poison, |error| unsafe {
+                f(self.raw.as_ptr(), tensor, &mut raw, error)
+            })?;
+        }
+        // SAFETY: the context made the object.
+        unsafe { TensorHandleRef::new(raw, Arc::clone(self)) }
+    }
+
+    /// Makes host memory accessible to the backend's device, if the backend wants that.
+    ///
+    /// # Safety
+    /// The memory stays valid until the handle is dropped.
+    pub(crate) unsafe fn import_host_memory(
+        self: &Arc<Self>,
+        data: *mut u8,
+        byte_len: usize,
+    ) -> Result<Option<TensorHandleRef>, BackendError> {
+        // SAFETY: the table was checked.
+        let f = unsafe { slot!(self.table(), ArmnnModelContextTable, import_host_memory) };
+        let Some(f) = f else { return Ok(None) };
+        let mut raw = null_mut();
+        {
+            let _call = lock(&self.calls);
+            // SAFETY: the arguments are valid, by the contract of this function, and it is the
+            // only call.
+            ErrorBuffer::new().call(&self.poison, |error| unsafe {
+                f(self.raw.as_ptr(), data.cast(), byte_len, &mut raw, error)
+            })?;
+        }
+        // SAFETY: the context made the object.
+        unsafe { TensorHandleRef::new(raw, Arc::clone(self)) }
+    }
+}
+
+impl Drop for ModelContextHandle {
+    fn drop(&mut self) {
+        match self.poison.get() {
+            None if self.tainted.get().is_some() => {}
+            // SAFETY: everything that the context made holds it, so all of that is gone.
+            None => unsafe { (self.functions.destroy)(self.raw.as_ptr()) },
+            // What panicked is not touched again, and its code stays.
+            Some(message) => self.backend.taint(message),
+        }
+    }
+}
+
+unsafe extern "C" fn release_constant(host: *mut c_void, constant_id: u64) {
+    // SAFETY: `host` is the object that was given to the backend with this function.
+    let host = unsafe { &*host.cast::<Host>() };
+    lock(&host.released).insert(constant_id);
+}
+
+unsafe extern "C" fn parallel_for(
+    host: *mut c_void,
+    n_tasks: u32,
+    body: Option<unsafe extern "C" fn(*mut c_void, u32, u32)>,
+    data: *mut c_void,
+) -> sys::ArmnnStatus {
+    // SAFETY: `host` is the object that was given to the backend with this function.
+    let host = unsafe { &*host.cast::<Host>() };
+    // SAFETY: the backend passes a body and data that may be used from several threads.
+    unsafe { host.pool.parallel_for_raw(n_tasks, body, data) }
+}

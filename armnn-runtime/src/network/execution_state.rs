@@ -1,0 +1,286 @@
+//! What one caller needs to execute a loaded network.
+
+use std::sync::Arc;
+
+use armnn_backend_api::{Shape, TensorInfo};
+use armnn_network::TensorId;
+use bytes::Bytes;
+
+use super::{
+    ProfileEvent, StepRunner, TensorAddress,
+    loaded_network::Inner,
+};
+use crate::{
+    aligned_buffer::AlignedBuffer,
+    backend::TensorHandleRef,
+    error::{ExecuteError, InputError, LoadError},
+    plan::{Location, Plan},
+};
+
+/// What one caller needs to execute a loaded network: memory, and the queues of asynchronous
+/// backends. Made by [`LoadedNetwork::create_execution_state`](super::LoadedNetwork); several
+/// states of one network can be executed at the same time.
+#[doc(alias = "IWorkingMemHandle")]
+pub struct ExecutionState {
+    // In the order in which they must go: executions, handles, memory, code.
+    runner: StepRunner,
+    handles: Vec<TensorHandleRef>,
+    _imported: Vec<Option<TensorHandleRef>>,
+    arena: AlignedBuffer,
+    // Keeps what the tables of the runner lead to.
+    fixed: Vec<(TensorId, Fixed)>,
+    plan: Arc<Plan>,
+    pub(super) network: Arc<Inner>,
+}
+
+/// Memory that is the same in every execution.
+enum Fixed {
+    Constant(Bytes),
+    Derived(Arc<AlignedBuffer>),
+}
+
+impl Fixed {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Constant(bytes) => bytes,
+            Self::Derived(buffer) => buffer.as_slice(),
+        }
+    }
+}
+
+impl ExecutionState {
+    pub(super) fn new(network: Arc<Inner>, plan: Arc<Plan>) -> Result<Self, LoadError> {
+        let arena = AlignedBuffer::new(plan.arena_len, plan.arena_alignment).map_err(|e| {
+            LoadError::OutOfMemory { bytes: e.0 as u64, what: "an execution state".into() }
+        })?;
+        let handles = make_handles(&plan)?;
+        let imported = import_arena(&network, &plan, &arena)?;
+        let mut fixed = collect_fixed(&network, &plan);
+        fixed.sort_by_key(|(id, _)| *id);
+
+        let address = |id: TensorId, context: usize| match plan.locations[id.index()] {
+            Location::Arena(offset) => TensorAddress {
+                data: arena.as_ptr().wrapping_add(offset),
+                handle: imported[context].as_ref().map_or(std::ptr::null_mut(), |h| h.as_raw()),
+                offset: offset as u64,
+            },
+            Location::Handle(index) => TensorAddress {
+                data: std::ptr::null_mut(),
+                handle: handles[index].as_raw(),
+                offset: 0,
+            },
+            Location::Constant | Location::Derived | Location::None => {
+                let found = fixed.binary_search_by_key(&id, |(other, _)| *other);
+                // A constant that was released has no address.
+                TensorAddress::host(found.map_or(std::ptr::null_mut(), |i| {
+                    fixed[i].1.bytes().as_ptr().cast_mut()
+                }))
+            }
+        };
+        let runner = StepRunner::new(
+            &plan.steps,
+            &plan.shapes,
+            &plan.byte_lens,
+            &network.pool,
+            arena.as_ptr(),
+            network.contexts.len(),
+            address,
+        )
+        .map_err(LoadError::State)?;
+        Ok(Self { runner, handles, _imported: imported, arena, fixed, plan, network })
+    }
+
+    /// Executes the network: inputs are those last written with [`input_mut`](Self::input_mut),
+    /// outputs are read with [`output`](Self::output). Allocates nothing.
+    ///
+    /// # Errors
+    /// The first error of a backend, with the layers it concerns. The state can be used again.
+    pub fn execute(&mut self) -> Result<(), ExecuteError> {
+        for context in self.network.contexts.iter().filter_map(|c| c.get()) {
+            context.check_device()?;
+        }
+        // SAFETY: the addresses are of memory that this state holds, and of constants that nobody
+        // writes; `&mut self` keeps others away.
+        unsafe { self.runner.run(&self.plan.steps, &self.network.network) }
+    }
+
+    /// The type and shape of an input, in the network's order.
+    ///
+    /// # Panics
+    /// When there is no such input.
+    pub fn input_info(&self, index: usize) -> TensorInfo {
+        self.info(self.network.network.inputs()[index])
+    }
+
+    /// The type and shape of an output, in the network's order.
+    ///
+    /// # Panics
+    /// When there is no such output.
+    pub fn output_info(&self, index: usize) -> TensorInfo {
+        self.info(self.network.network.outputs()[index].tensor)
+    }
+
+    fn info(&self, id: TensorId) -> TensorInfo {
+        let tensor = self.network.network.tensor(id);
+        TensorInfo { shape: self.plan.shapes[id.index()], ..tensor.info.clone() }
+    }
+
+    /// The shapes of the inputs that this state is made for.
+    pub fn input_shapes(&self) -> Vec<Shape> {
+        let inputs = self.network.network.inputs();
+        inputs.iter().map(|i| self.plan.shapes[i.index()]).collect()
+    }
+
+    /// The memory of an input: dense, row-major, aligned to 64 bytes. What is written here is the
+    /// input of the next executions.
+    ///
+    /// # Panics
+    /// When there is no such input.
+    pub fn input_mut(&mut self, index: usize) -> &mut [u8] {
+        let id = self.network.network.inputs()[index];
+        let len = self.plan.byte_lens[id.index()];
+        match self.plan.locations[id.index()] {
+            Location::Arena(offset) => &mut self.arena.as_mut_slice()[offset..offset + len],
+            // Inputs are in the arena.
+            _ => &mut [],
+        }
+    }
+
+    /// Copies bytes into an input.
+    ///
+    /// # Errors
+    /// When there is no such input, or its size is another.
+    pub fn set_input(&mut self, index: usize, bytes: &[u8]) -> Result<(), InputError> {
+        let inputs = self.network.network.inputs();
+        let Some(&id) = inputs.get(index) else {
+            return Err(InputError::Count { given: index + 1, expected: inputs.len() });
+        };
+        let expected = self.plan.byte_lens[id.index()];
+        if bytes.len() != expected {
+            let info = self.info(id);
+            return Err(InputError::Size {
+                input: self.network.network.tensor(id).name.clone(),
+                info: info.to_string(),
+                expected,
+                given: bytes.len(),
+            });
+        }
+        self.input_mut(index).copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// The memory of an output after the last execution: dense, row-major.
+    ///
+    /// # Panics
+    /// When there is no such output.
+    pub fn output(&self, index: usize) -> &[u8] {
+        let id = self.network.network.outputs()[index].tensor;
+        let len = self.plan.byte_lens[id.index()];
+        match self.plan.locations[id.index()] {
+            Location::Arena(offset) => &self.arena.as_slice()[offset..offset + len],
+            _ => match self.fixed.binary_search_by_key(&id, |(other, _)| *other) {
+                Ok(found) => self.fixed[found].1.bytes(),
+                // Outputs are never in handles.
+                Err(_) => &[],
+            },
+        }
+    }
+
+    /// Whether backends record their steps from now on; costs time.
+    pub fn set_profiling(&mut self, on: bool) {
+        self.runner.set_profiling(on);
+    }
+
+    /// Takes what backends recorded since the last call.
+    pub fn take_profile(&mut self) -> Vec<ProfileEvent> {
+        self.runner.take_events()
+    }
+
+    /// A copy of what a tensor inside the network last held, for looking into a network; `None` if
+    /// it is inside of a compiled subgraph. Its memory may have been used again by later layers.
+    ///
+    /// # Errors
+    /// When the tensor is in a handle of a backend that cannot be looked into.
+    pub fn inspect_tensor(&mut self, id: TensorId) -> Result<Option<Vec<u8>>, ExecuteError> {
+        let len = self.plan.byte_lens.get(id.index()).copied().unwrap_or(0);
+        Ok(match self.plan.locations.get(id.index()) {
+            Some(&Location::Arena(offset)) => {
+                Some(self.arena.as_slice()[offset..offset + len].to_vec())
+            }
+            Some(&Location::Handle(index)) => Some(self.handles[index].read().map_err(|e| {
+                ExecuteError {
+                    backend: Some(self.plan.handles[index].context.backend().id().clone()),
+                    layers: Vec::new(),
+                    source: e,
+                }
+            })?),
+            _ => match self.fixed.binary_search_by_key(&id, |(other, _)| *other) {
+                Ok(found) => Some(self.fixed[found].1.bytes().to_vec()),
+                Err(_) => None,
+            },
+        })
+    }
+
+    /// Bytes of memory that the state holds for tensors.
+    pub fn memory(&self) -> usize {
+        self.arena.len()
+    }
+}
+
+impl std::fmt::Debug for ExecutionState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ExecutionState").field("memory", &self.memory()).finish_non_exhaustive()
+    }
+}
+
+/// The handles of a plan's tensors; those that were made while planning go to the first state.
+fn make_handles(plan: &Plan) -> Result<Vec<TensorHandleRef>, LoadError> {
+    let spare = {
+        let mut spare =
+            plan.spare_handles.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        spare.take()
+    };
+    if let Some(handles) = spare {
+        return Ok(handles);
+    }
+    plan.handles.iter().map(|spec| spec.make(plan)).collect()
+}
+
+/// Lets every backend of the plan that wants it import the arena.
+fn import_arena(
+    network: &Inner,
+    plan: &Plan,
+    arena: &AlignedBuffer,
+) -> Result<Vec<Option<TensorHandleRef>>, LoadError> {
+    let mut imported: Vec<Option<TensorHandleRef>> = Vec::new();
+    imported.resize_with(network.contexts.len(), || None);
+    let mut seen = vec![false; network.contexts.len()];
+    for step in &plan.steps {
+        if arena.len() > 0 && !std::mem::replace(&mut seen[step.context], true) {
+            let context = step.workload.context();
+            // SAFETY: the handle is dropped before the arena: it stands before it in the state.
+            imported[step.context] =
+                unsafe { context.import_host_memory(arena.as_ptr(), arena.len()) }
+                    .map_err(LoadError::State)?;
+        }
+    }
+    Ok(imported)
+}
+
+/// Constants and what was computed from them, as far as steps read them or they are outputs.
+fn collect_fixed(network: &Inner, plan: &Plan) -> Vec<(TensorId, Fixed)> {
+    let mut seen = std::collections::HashSet::new();
+    let read = plan.steps.iter().flat_map(|step| step.inputs.iter().flatten().copied());
+    let outputs = network.network.outputs().iter().map(|o| o.tensor);
+    read.chain(outputs)
+        .filter(|&id| seen.insert(id))
+        .filter_map(|id| {
+            let fixed = match plan.locations[id.index()] {
+                Location::Constant => Fixed::Constant(network.constants.bytes(id)?),
+                Location::Derived => Fixed::Derived(network.derived.get(id)?),
+                _ => return None,
+            };
+            Some((id, fixed))
+        })
+        .collect()
+}

@@ -1,0 +1,325 @@
+//! Runs the steps of a plan.
+
+use std::{
+    ffi::c_void,
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr::null_mut,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use armnn_backend_api::{
+    BackendError, Shape, Status,
+    sys::{self, ArmnnExecutionContext, ArmnnShape, ArmnnStr, ArmnnTensor, ArmnnTensorHandle},
+};
+use armnn_network::{LayerId, Network, TensorId};
+
+use crate::{
+    backend::{ErrorBuffer, ExecutionHandle, ModelContextHandle},
+    error::ExecuteError,
+    plan::Step,
+    thread_pool::ThreadPool,
+};
+
+/// Something that a backend recorded: a step of its own, the layers it stands for, and when it
+/// started and ended, in nanoseconds of the monotonic clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileEvent {
+    /// The backend's name for the step.
+    pub step: String,
+    /// The layers.
+    pub layers: Vec<LayerId>,
+    /// When it started.
+    pub start_ns: u64,
+    /// When it ended.
+    pub end_ns: u64,
+}
+
+/// Where a tensor is, for one step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TensorAddress {
+    pub(crate) data: *mut u8,
+    pub(crate) handle: *mut ArmnnTensorHandle,
+    pub(crate) offset: u64,
+}
+
+impl TensorAddress {
+    /// Host memory.
+    pub(crate) fn host(data: *mut u8) -> Self {
+        Self { data, handle: null_mut(), offset: 0 }
+    }
+}
+
+/// The tables for calling the steps of a plan, and the executions of asynchronous backends. All is
+/// made beforehand, so that running allocates nothing.
+pub(crate) struct StepRunner {
+    // By context; waited for and destroyed before the memory they use goes.
+    executions: Vec<Option<ExecutionHandle>>,
+    calls: Vec<Call>,
+    tensors: Vec<ArmnnTensor>,
+    host: Box<Host>,
+    buffer: ErrorBuffer,
+    profiling: bool,
+}
+
+/// Where the tensors of a step are in the table, and its scratch memory.
+struct Call {
+    inputs: usize,
+    outputs: usize,
+    end: usize,
+    scratch: *mut u8,
+    scratch_len: usize,
+}
+
+/// The host object of an execution context.
+struct Host {
+    pool: Arc<ThreadPool>,
+    events: Mutex<Vec<ProfileEvent>>,
+}
+
+// SAFETY: the addresses are of memory that the owner of the runner keeps, and are used by one
+// thread at a time, since running takes `&mut`.
+unsafe impl Send for StepRunner {}
+// SAFETY: a shared reference gives only copies of recorded events.
+unsafe impl Sync for StepRunner {}
+
+const NO_TENSOR: ArmnnTensor = ArmnnTensor {
+    struct_size: size_of::<ArmnnTensor>(),
+    data: null_mut(),
+    byte_len: 0,
+    handle: null_mut(),
+    offset: 0,
+    shape: ArmnnShape { rank: 0, reserved: 0, dims: [0; sys::ARMNN_MAX_RANK] },
+};
+
+impl StepRunner {
+    /// Makes the tables. `address` tells where a tensor is for a step of a context, `scratch` is
+    /// where scratch memory starts.
+    pub(crate) fn new(
+        steps: &[Step],
+        shapes: &[Shape],
+        byte_lens: &[usize],
+        pool: &Arc<ThreadPool>,
+        scratch: *mut u8,
+        n_contexts: usize,
+        mut address: impl FnMut(TensorId, usize) -> TensorAddress,
+    ) -> Result<Self, BackendError> {
+        let mut executions: Vec<Option<ExecutionHandle>> = Vec::new();
+        executions.resize_with(n_contexts, || None);
+        let mut seen = vec![false; n_contexts];
+        let mut calls = Vec::with_capacity(steps.len());
+        let mut tensors = Vec::new();
+        for step in steps {
+            if !std::mem::replace(&mut seen[step.context], true) {
+                let context: &Arc<ModelContextHandle> = step.workload.context();
+                executions[step.context] = context.create_execution()?;
+            }
+            let mut entry = |id: TensorId| {
+                let TensorAddress { data, handle, offset } = address(id, step.context);
+                ArmnnTensor {
+                    data: data.cast(),
+                    byte_len: byte_lens[id.index()],
+                    handle,
+                    offset,
+                    shape: *shapes[id.index()].as_raw(),
+                    ..NO_TENSOR
+                }
+            };
+            let inputs = tensors.len();
+            for input in &step.inputs {
+                tensors.push(input.map_or(NO_TENSOR, &mut entry));
+            }
+            let outputs = tensors.len();
+            tensors.extend(step.outputs.iter().map(|&id| entry(id)));
+            let (scratch_len, _) = step.workload.scratch();
+            calls.push(Call {
+                inputs,
+                outputs,
+                end: tensors.len(),
+                scratch: if scratch_len == 0 {
+                    null_mut()
+                } else {
+                    scratch.wrapping_add(step.scratch)
+                },
+                scratch_len,
+            });
+        }
+        Ok(Self {
+            executions,
+            calls,
+            tensors,
+            host: Box::new(Host { pool: Arc::clone(pool), events: Mutex::default() }),
+            buffer: ErrorBuffer::new(),
+            profiling: false,
+        })
+    }
+
+    /// Whether backends record their steps.
+    pub(crate) fn set_profiling(&mut self, on: bool) {
+        self.profiling = on;
+    }
+
+    /// Takes what was recorded.
+    pub(crate) fn take_events(&self) -> Vec<ProfileEvent> {
+        std::mem::take(&mut self.host.events.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Runs the steps, for which the tables were made. When it returns, also with an error, nothing
+    /// is running any more.
+    ///
+    /// # Safety
+    /// The addresses are still valid, and nobody else uses the memory behind them.
+    pub(crate) unsafe fn run(
+        &mut self,
+        steps: &[Step],
+        network: &Network,
+    ) -> Result<(), ExecuteError> {
+        let mut current = usize::MAX;
+        let mut context = ArmnnExecutionContext {
+            struct_size: size_of::<ArmnnExecutionContext>(),
+            host: std::ptr::from_ref::<Host>(&self.host).cast_mut().cast(),
+            scratch: null_mut(),
+            scratch_len: 0,
+            n_threads: self.host.pool.n_threads(),
+            reserved: 0,
+            parallel_for: Some(parallel_for),
+            allocate_output: Some(allocate_output),
+            profile: if self.profiling { Some(profile) } else { None },
+        };
+        for (step, call) in steps.iter().zip(&self.calls) {
+            if step.context != current {
+                // An edge to another backend: what was started is finished first.
+                if current != usize::MAX {
+                    finish(&mut self.executions[current], &mut self.buffer)
+                        .map_err(|e| failed(steps, current, network, e))?;
+                }
+                current = step.context;
+            }
+            context.scratch = call.scratch.cast();
+            context.scratch_len = call.scratch_len;
+            let execution =
+                self.executions[current].as_mut().map_or(null_mut(), ExecutionHandle::as_raw);
+            let (inputs, outputs) =
+                self.tensors[call.inputs..call.end].split_at_mut(call.outputs - call.inputs);
+            // SAFETY: the execution is of the step's context; by the contract of this function,
+            // the tensors and the scratch memory are valid and used by nobody else.
+            let result = unsafe {
+                step.workload.execute(execution, &context, inputs, outputs, &mut self.buffer)
+            };
+            if let Err(e) = result {
+                return Err(self.fail(step, network, e));
+            }
+        }
+        if current != usize::MAX {
+            finish(&mut self.executions[current], &mut self.buffer)
+                .map_err(|e| failed(steps, current, network, e))?;
+        }
+        Ok(())
+    }
+
+    /// Waits for what was started before a step failed.
+    #[cold]
+    fn fail(&mut self, step: &Step, network: &Network, error: BackendError) -> ExecuteError {
+        if let Err(e) = finish(&mut self.executions[step.context], &mut self.buffer) {
+            log::debug!("after a failed step: {e}");
+        }
+        execute_error(step, network, error)
+    }
+}
+
+#[inline]
+fn finish(
+    execution: &mut Option<ExecutionHandle>,
+    buffer: &mut ErrorBuffer,
+) -> Result<(), BackendError> {
+    match execution {
+        None => Ok(()),
+        Some(execution) => {
+            let flushed = execution.flush(buffer);
+            // Also after a failed flush, nothing may be running any more.
+            let waited = execution.wait(buffer);
+            flushed.and(waited)
+        }
+    }
+}
+
+/// An error of an asynchronous backend, which does not tell the step; the first of its steps names
+/// the backend.
+#[cold]
+fn failed(steps: &[Step], context: usize, network: &Network, error: BackendError) -> ExecuteError {
+    match steps.iter().find(|step| step.context == context) {
+        Some(step) => {
+            let mut e = execute_error(step, network, error);
+            e.layers.clear();
+            e
+        }
+        None => ExecuteError { backend: None, layers: Vec::new(), source: error },
+    }
+}
+
+#[cold]
+fn execute_error(step: &Step, network: &Network, source: BackendError) -> ExecuteError {
+    let context = step.workload.context();
+    if source.status() == Status::DeviceLost {
+        context.set_device_lost(source.message());
+    }
+    let layers = step
+        .layers
+        .iter()
+        .map(|&id| {
+            let layer = network.layer(id);
+            format!("'{}' ({})", layer.name, layer.layer_type())
+        })
+        .collect();
+    ExecuteError { backend: Some(context.backend().id().clone()), layers, source }
+}
+
+unsafe extern "C" fn parallel_for(
+    host: *mut c_void,
+    n_tasks: u32,
+    body: Option<unsafe extern "C" fn(*mut c_void, u32, u32)>,
+    data: *mut c_void,
+) -> sys::ArmnnStatus {
+    // SAFETY: `host` is the object that was given to the backend with this function.
+    let host = unsafe { &*host.cast::<Host>() };
+    // SAFETY: the backend passes a body and data that may be used from several threads.
+    unsafe { host.pool.parallel_for_raw(n_tasks, body, data) }
+}
+
+unsafe extern "C" fn allocate_output(
+    _: *mut c_void,
+    _: u32,
+    _: *const ArmnnShape,
+) -> *mut c_void {
+    // Every shape is known in a plan.
+    null_mut()
+}
+
+unsafe extern "C" fn profile(
+    host: *mut c_void,
+    step: ArmnnStr,
+    layer_ids: *const u32,
+    n: usize,
+    start_ns: u64,
+    end_ns: u64,
+) {
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: `host` is the object that was given to the backend with this function.
+        let host = unsafe { &*host.cast::<Host>() };
+        // SAFETY: the backend passes a valid text and array; the counts are clamped.
+        let (step, layers) = unsafe {
+            let text: &[u8] = if step.ptr.is_null() {
+                &[]
+            } else {
+                std::slice::from_raw_parts(step.ptr.cast(), step.len.min(4096))
+            };
+            let layers: &[u32] = if layer_ids.is_null() {
+                &[]
+            } else {
+                std::slice::from_raw_parts(layer_ids, n.min(1 << 24))
+            };
+            (String::from_utf8_lossy(text).into_owned(), layers.iter().map(|&l| LayerId(l)))
+        };
+        let event = ProfileEvent { step, layers: layers.collect(), start_ns, end_ns };
+        host.events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+    }));
+}

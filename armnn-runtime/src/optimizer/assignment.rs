@@ -1,0 +1,358 @@
+//! Which backend executes which layer.
+
+use std::sync::Arc;
+
+use armnn_backend_api::{BackendId, BackendKind, LayerType};
+use armnn_network::{LayerId, Network};
+
+use super::{AssignmentReport, Choice, LayerAssignment, OptimizerOptions, Refusal};
+use crate::{
+    backend::{BackendInstance, ErrorBuffer},
+    error::OptimizeError,
+    plan::{ViewSource, ViewTables},
+};
+
+/// The backend of every layer.
+#[derive(Clone)]
+pub(crate) struct Assignment {
+    /// Every backend of the runtime that could be used.
+    pub(crate) backends: Vec<Arc<BackendInstance>>,
+    /// For each layer, an index into `backends`.
+    pub(crate) of_layer: Vec<usize>,
+    /// For each layer, whether all its inputs are constant or follow from constants alone.
+    pub(crate) is_constant: Vec<bool>,
+    /// Indices into `backends` in order of preference.
+    preference: Vec<usize>,
+    strict: bool,
+    pub(crate) report: AssignmentReport,
+}
+
+/// A layer that its backend refused while a plan was compiled.
+pub(crate) struct Reassignment {
+    pub(crate) layer: LayerId,
+    pub(crate) reason: String,
+}
+
+impl Assignment {
+    /// Assigns every layer of the network.
+    pub(crate) fn new(
+        source: &ViewSource<'_>,
+        backends: &[Arc<BackendInstance>],
+        unusable: &[(BackendId, String)],
+        options: &OptimizerOptions,
+    ) -> Result<Self, OptimizeError> {
+        let network = source.network;
+        let (preference, unusable_preferences) = order(backends, unusable, options)?;
+        let pins = Pins::new(network, backends, unusable, options)?;
+        let tables = ViewTables::new(source, all_layers(network));
+        let support = Support { tables: &tables, network, backends };
+        let mut buffer = ErrorBuffer::new();
+
+        let mut this = Self {
+            backends: backends.to_vec(),
+            of_layer: Vec::with_capacity(network.layers().len()),
+            is_constant: constant_layers(network),
+            preference,
+            strict: options.strict,
+            report: AssignmentReport { layers: Vec::new(), unusable_preferences },
+        };
+        for (index, layer) in network.layers().iter().enumerate() {
+            let id = LayerId(index as u32);
+            let (backend, choice, refusals) = match pins.of(index) {
+                Some(pinned) => {
+                    support.ask(pinned, id, &mut buffer).map_err(|reason| {
+                        OptimizeError::PinRefused {
+                            layer: layer.name.clone(),
+                            layer_type: layer.layer_type(),
+                            backend: backends[pinned].id().clone(),
+                            reason,
+                        }
+                    })?;
+                    (pinned, Choice::Pin, Vec::new())
+                }
+                None => this.choose(&support, id, &mut buffer)?,
+            };
+            this.of_layer.push(backend);
+            this.report.layers.push(LayerAssignment {
+                layer: id,
+                name: layer.name.clone(),
+                layer_type: layer.layer_type(),
+                backend: backends[backend].id().clone(),
+                choice,
+                refusals,
+            });
+        }
+        this.move_constant_layers(&support, &mut buffer);
+        Ok(this)
+    }
+
+    /// The first backend in order that takes a layer.
+    fn choose(
+        &self,
+        support: &Support<'_>,
+        id: LayerId,
+        buffer: &mut ErrorBuffer,
+    ) -> Result<(usize, Choice, Vec<Refusal>), OptimizeError> {
+        let layer = support.network.layer(id);
+        let mut refusals = Vec::new();
+        let hint = match &layer.backend_hint {
+            None => None,
+            Some(hint) => {
+                let found = self.backends.iter().position(|b| b.id().as_str() == hint);
+                if let (None, Ok(backend)) = (found, BackendId::new(hint)) {
+                    let reason = "the network suggests it, but it is not there".to_owned();
+                    refusals.push(Refusal { backend, reason });
+                }
+                found
+            }
+        };
+        let order = hint.into_iter().chain(self.preference.iter().copied().filter(|&p| Some(p) != hint));
+        for (place, backend) in order.enumerate() {
+            match support.ask(backend, id, buffer) {
+                Ok(()) => {
+                    let is_hint = hint.is_some() && place == 0;
+                    return Ok((
+                        backend,
+                        if is_hint { Choice::Hint } else { Choice::Preference },
+                        refusals,
+                    ));
+                }
+                Err(reason) => {
+                    refusals.push(Refusal { backend: self.backends[backend].id().clone(), reason });
+                }
+            }
+            if self.strict {
+                break;
+            }
+        }
+        Err(OptimizeError::LayerRefused {
+            layer: layer.name.clone(),
+            layer_type: layer.layer_type(),
+            strict: self.strict,
+            refusals,
+        })
+    }
+
+    /// Layers that depend on constants alone run once; they go to the backend that reads them, so
+    /// that it may take them into a subgraph of its own.
+    fn move_constant_layers(&mut self, support: &Support<'_>, buffer: &mut ErrorBuffer) {
+        if !self.is_constant.contains(&true) {
+            return;
+        }
+        let consumers = support.network.consumers();
+        for index in (0..self.of_layer.len()).rev() {
+            let entry = &self.report.layers[index];
+            if !self.is_constant[index] || entry.choice != Choice::Preference {
+                continue;
+            }
+            let layer = support.network.layer(LayerId(index as u32));
+            let first = layer.outputs.iter().find_map(|o| consumers[o.index()].first());
+            let Some(consumer) = first else { continue };
+            let backend = self.of_layer[consumer.index()];
+            if backend != self.of_layer[index]
+                && support.ask(backend, LayerId(index as u32), buffer).is_ok()
+            {
+                self.of_layer[index] = backend;
+                let entry = &mut self.report.layers[index];
+                entry.backend = self.backends[backend].id().clone();
+                entry.choice = Choice::FollowsConsumer;
+            }
+        }
+    }
+
+    /// Gives refused layers to the next backends that take them.
+    pub(crate) fn reassign(
+        &mut self,
+        source: &ViewSource<'_>,
+        refused: Vec<Reassignment>,
+    ) -> Result<(), OptimizeError> {
+        let tables = ViewTables::new(source, all_layers(source.network));
+        let backends = self.backends.clone();
+        let support = Support { tables: &tables, network: source.network, backends: &backends };
+        let mut buffer = ErrorBuffer::new();
+        for Reassignment { layer: id, reason } in refused {
+            let layer = source.network.layer(id);
+            let from = self.of_layer[id.index()];
+            let entry = &mut self.report.layers[id.index()];
+            if entry.choice == Choice::Pin {
+                return Err(OptimizeError::PinRefused {
+                    layer: layer.name.clone(),
+                    layer_type: layer.layer_type(),
+                    backend: backends[from].id().clone(),
+                    reason,
+                });
+            }
+            entry.refusals.push(Refusal { backend: backends[from].id().clone(), reason });
+            let mut found = None;
+            if !self.strict {
+                for &backend in &self.preference {
+                    let id_of = backends[backend].id();
+                    if entry.refusals.iter().any(|r| r.backend == *id_of) {
+                        continue;
+                    }
+                    match support.ask(backend, id, &mut buffer) {
+                        Ok(()) => {
+                            found = Some(backend);
+                            break;
+                        }
+                        Err(reason) => {
+                            entry.refusals.push(Refusal { backend: id_of.clone(), reason });
+                        }
+                    }
+                }
+            }
+            let Some(backend) = found else {
+                return Err(OptimizeError::LayerRefused {
+                    layer: layer.name.clone(),
+                    layer_type: layer.layer_type(),
+                    strict: self.strict,
+                    refusals: entry.refusals.clone(),
+                });
+            };
+            self.of_layer[id.index()] = backend;
+            entry.backend = backends[backend].id().clone();
+            entry.choice = Choice::Reassigned;
+        }
+        Ok(())
+    }
+
+    /// Whether no later plan can give a layer to another backend.
+    pub(crate) fn is_final(&self) -> bool {
+        self.strict
+            || self.preference.len() <= 1
+            || self.report.layers.iter().all(|l| l.choice == Choice::Pin)
+    }
+}
+
+fn all_layers(network: &Network) -> Vec<LayerId> {
+    (0..network.layers().len() as u32).map(LayerId).collect()
+}
+
+/// Which layers depend on constants alone.
+fn constant_layers(network: &Network) -> Vec<bool> {
+    let mut constant = vec![false; network.layers().len()];
+    for (index, layer) in network.layers().iter().enumerate() {
+        constant[index] = layer.present_inputs().all(|input| {
+            let tensor = network.tensor(input);
+            tensor.constant().is_some() || tensor.producer().is_some_and(|p| constant[p.index()])
+        });
+    }
+    constant
+}
+
+/// Asks backends about layers of the whole network.
+struct Support<'a> {
+    tables: &'a ViewTables<'a>,
+    network: &'a Network,
+    backends: &'a [Arc<BackendInstance>],
+}
+
+impl Support<'_> {
+    fn ask(&self, backend: usize, layer: LayerId, buffer: &mut ErrorBuffer) -> Result<(), String> {
+        let backend = &self.backends[backend];
+        let layer_type: LayerType = self.network.layer(layer).layer_type();
+        let since = layer_type.spec().map_or(0, |spec| spec.since);
+        if backend.version().minor < since {
+            return Err(format!(
+                "the layer exists since interface 1.{since}, and the backend was built against {}",
+                backend.version()
+            ));
+        }
+        backend
+            .is_layer_supported(&self.tables.view(), layer.0, buffer)
+            .map_err(|e| e.to_string())
+    }
+}
+
+/// Usable backends in order of preference, and the preferred ones that are not usable.
+fn order(
+    backends: &[Arc<BackendInstance>],
+    unusable: &[(BackendId, String)],
+    options: &OptimizerOptions,
+) -> Result<(Vec<usize>, Vec<(BackendId, String)>), OptimizeError> {
+    if options.preferred_backends.is_empty() {
+        let mut order: Vec<usize> = (0..backends.len()).collect();
+        order.sort_by_key(|&i| std::cmp::Reverse(rank(backends[i].capabilities().kind)));
+        if order.is_empty() {
+            return Err(OptimizeError::NoBackend { unusable: unusable.to_vec() });
+        }
+        return Ok((order, Vec::new()));
+    }
+    let mut order = Vec::new();
+    let mut missing = Vec::new();
+    for id in &options.preferred_backends {
+        match backends.iter().position(|b| b.id() == id) {
+            Some(index) if order.contains(&index) => {}
+            Some(index) => order.push(index),
+            None => missing.push((id.clone(), why_missing(id, unusable))),
+        }
+    }
+    if order.is_empty() || (options.strict && !missing.is_empty()) {
+        return Err(OptimizeError::PreferredBackendsMissing {
+            missing,
+            usable: backends.iter().map(|b| b.id().clone()).collect(),
+        });
+    }
+    Ok((order, missing))
+}
+
+fn rank(kind: BackendKind) -> u32 {
+    match kind {
+        BackendKind::Accelerator => 3,
+        BackendKind::Gpu => 2,
+        BackendKind::Cpu => 1,
+        _ => 0,
+    }
+}
+
+fn why_missing(id: &BackendId, unusable: &[(BackendId, String)]) -> String {
+    unusable
+        .iter()
+        .find(|(other, _)| other == id)
+        .map_or_else(|| "no backend of this id was found".to_owned(), |(_, reason)| reason.clone())
+}
+
+/// The pinned backend of every layer.
+struct Pins(Vec<Option<usize>>);
+
+impl Pins {
+    fn new(
+        network: &Network,
+        backends: &[Arc<BackendInstance>],
+        unusable: &[(BackendId, String)],
+        options: &OptimizerOptions,
+    ) -> Result<Self, OptimizeError> {
+        if options.pins.is_empty() {
+            return Ok(Self(Vec::new()));
+        }
+        let mut pins = vec![None; network.layers().len()];
+        for (pattern, id) in &options.pins {
+            let backend = backends.iter().position(|b| b.id() == id).ok_or_else(|| {
+                OptimizeError::PinnedBackendMissing {
+                    pattern: pattern.to_string(),
+                    backend: id.clone(),
+                    reason: why_missing(id, unusable),
+                    usable: backends.iter().map(|b| b.id().clone()).collect(),
+                }
+            })?;
+            let mut matched = false;
+            for (layer, pin) in network.layers().iter().zip(&mut pins) {
+                if pattern.matches(layer) {
+                    *pin = Some(backend);
+                    matched = true;
+                }
+            }
+            if !matched {
+                return Err(OptimizeError::PinMatchesNothing {
+                    pattern: pattern.to_string(),
+                    backend: id.clone(),
+                });
+            }
+        }
+        Ok(Self(pins))
+    }
+
+    fn of(&self, layer: usize) -> Option<usize> {
+        self.0.get(layer).copied().flatten()
+    }
+}

@@ -1,0 +1,65 @@
+//! The constants of a loaded network.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use armnn_network::{Network, TensorId};
+use bytes::Bytes;
+
+use crate::aligned_buffer::{AlignedBuffer, AllocationError};
+
+/// Where the data of constants is found.
+pub(crate) trait ConstantAccess {
+    /// The address of a constant's data; `None` if it was dropped.
+    fn data(&self, id: TensorId) -> Option<*const u8>;
+}
+
+/// Alignment that covers every element type.
+const ELEMENT_ALIGNMENT: usize = 8;
+
+/// The data of a network's constants: borrowed from the model file, or an aligned copy where the
+/// file's own is not aligned and some backend needs it to be.
+pub(crate) struct ConstantStore {
+    // By tensor; `None`: no constant, or dropped.
+    data: Mutex<Vec<Option<Bytes>>>,
+}
+
+impl ConstantStore {
+    /// Takes the constants of a network. `aligned`: some backend needs them aligned.
+    pub(crate) fn new(network: &Network, aligned: bool) -> Result<Self, AllocationError> {
+        let data = network
+            .tensors()
+            .iter()
+            .map(|tensor| {
+                let Some(bytes) = tensor.constant() else { return Ok(None) };
+                let element = tensor.info.data_type.size().unwrap_or(1).min(ELEMENT_ALIGNMENT);
+                if aligned && bytes.as_ptr().addr() % element != 0 {
+                    return Ok(Some(Bytes::from_owner(AlignedBuffer::copy_of(bytes)?)));
+                }
+                Ok(Some(bytes.clone()))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self { data: Mutex::new(data) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Option<Bytes>>> {
+        self.data.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A constant's data; `None` if it was dropped.
+    pub(crate) fn bytes(&self, id: TensorId) -> Option<Bytes> {
+        self.lock().get(id.index()).cloned().flatten()
+    }
+
+    /// Drops a constant's data. What still holds the [`Bytes`] keeps them.
+    pub(crate) fn drop_data(&self, id: TensorId) {
+        if let Some(slot) = self.lock().get_mut(id.index()) {
+            *slot = None;
+        }
+    }
+}
+
+impl ConstantAccess for ConstantStore {
+    fn data(&self, id: TensorId) -> Option<*const u8> {
+        self.lock().get(id.index())?.as_ref().map(|bytes| bytes.as_ptr())
+    }
+}
