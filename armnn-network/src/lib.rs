@@ -10,6 +10,7 @@
 //! [`NetworkError`], never a panic.
 
 mod builder;
+mod dot;
 mod error;
 mod graph;
 mod inference;

@@ -1,7 +1,7 @@
 //! Arm NN's layers that compute over windows, rows and whole dimensions.
 
 use armnn_backend_api::{
-    BatchMatMulDescriptor, Convolution2dDescriptor, DepthwiseConvolution2dDescriptor,
+    BatchMatMulDescriptor, Convolution2dDescriptor, DataLayout, DepthwiseConvolution2dDescriptor,
     FullyConnectedDescriptor, LayerDescriptor, LayerType, Pooling2dDescriptor, ReduceDescriptor,
     ReduceOperation, ResizeDescriptor, Shape, SoftmaxDescriptor,
 };
@@ -110,7 +110,7 @@ impl NetworkBuilder {
     ) -> Result<TensorId> {
         let (height, width, any) = (i64::from(height), i64::from(width), Shape::UNKNOWN);
         let target = match descriptor.data_layout() {
-            armnn_backend_api::DataLayout::Nchw => [any, any, height, width],
+            DataLayout::Nchw => [any, any, height, width],
             // Inference refuses any other layout.
             _ => [any, height, width, any],
         };

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use armnn_backend_api::{BackendId, DataType, LayerDescriptor, LayerType, Shape, TensorInfo};
 use bytes::Bytes;
 
-use crate::error::{LayerProblem, NetworkError, Result, TensorProblem, input_list};
+use crate::error::{LayerProblem, NetworkError, Result, TensorProblem, input_list, shown};
 use crate::inference::{LayerShapes, input_name, merge, output_name, output_shapes};
 use crate::tensor_rules::{check_info, check_info_but_missing_quantization};
 use crate::type_rules::output_types;
@@ -115,8 +115,7 @@ impl NetworkBuilder {
     /// # Errors
     /// When there is no such tensor, or its quantization has not been declared.
     pub fn add_output_layer(&mut self, name: &str, tensor: TensorId) -> Result<()> {
-        let source =
-            self.known_tensor(tensor, || format!("output '{}'", crate::error::shown(name)))?;
+        let source = self.known_tensor(tensor, || format!("output '{}'", shown(name)))?;
         check_info(&source.info)
             .map_err(|problem| NetworkError::tensor(&source.name, &source.info, problem))?;
         let number = self.network.outputs.len();
@@ -157,10 +156,7 @@ impl NetworkBuilder {
         };
         for &id in inputs.iter().flatten() {
             self.known_tensor(id, || {
-                format!(
-                    "layer '{}' ({layer_type})",
-                    crate::error::shown(&layer_name)
-                )
+                format!("layer '{}' ({layer_type})", shown(&layer_name))
             })?;
         }
         let present = inputs

@@ -1,11 +1,11 @@
 //! The shapes of a whole network.
 
-use armnn_backend_api::Shape;
+use armnn_backend_api::{Shape, TensorInfo};
 
 use super::{LayerShapes, merge, output_name, output_shapes};
-use crate::error::{LayerProblem, NetworkError, Result};
+use crate::error::{LayerProblem, NetworkError, Result, input_list};
 use crate::tensor_rules::{check_addressable, check_scale_count};
-use crate::{Layer, Network, TensorSource};
+use crate::{Layer, Network, TensorId, TensorSource};
 
 /// The shape of every tensor of a network for these shapes of its inputs, in the order of
 /// [`Network::tensors`]. Every dimension of the result is known.
@@ -51,14 +51,24 @@ pub fn infer_shapes(network: &Network, inputs: &[Shape]) -> Result<Vec<Shape>> {
         if matches!(tensor.source, TensorSource::Input) || !info.shape.is_known() {
             check_addressable(info.data_type, shape)
                 .and_then(|()| check_scale_count(&info.quantization, shape))
-                .map_err(|problem| NetworkError::tensor(&tensor.name, info, problem))?;
+                .map_err(|problem| {
+                    let shape = *shape;
+                    NetworkError::tensor(
+                        &tensor.name,
+                        &TensorInfo {
+                            shape,
+                            ..info.clone()
+                        },
+                        problem,
+                    )
+                })?;
         }
     }
     Ok(shapes)
 }
 
 fn infer_layer(layer: &Layer, shapes: &mut [Shape]) -> Result<(), LayerProblem> {
-    let of = |id: crate::TensorId| shapes.get(id.index()).copied();
+    let of = |id: TensorId| shapes.get(id.index()).copied();
     let inputs: Vec<Option<Shape>> = layer.inputs.iter().map(|id| of((*id)?)).collect();
     let declared: Vec<Option<Shape>> = layer.outputs.iter().map(|&id| of(id)).collect();
     let inferred = output_shapes(
@@ -103,7 +113,7 @@ fn layer_error(
     NetworkError::Layer {
         layer: layer.name.clone(),
         layer_type: layer.layer_type(),
-        inputs: crate::error::input_list(inputs),
+        inputs: input_list(inputs),
         problem: Box::new(problem),
     }
 }
