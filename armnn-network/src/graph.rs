@@ -109,7 +109,7 @@ impl Layer {
 
 /// A neural network: layers in topological order, and the tensors between them.
 ///
-/// Made by a `NetworkBuilder`, which checks every layer, so that a
+/// Made by a [`NetworkBuilder`](crate::NetworkBuilder), which checks every layer, so that a
 /// network is always well formed: indices are in range, a layer reads only tensors that stand
 /// before it, arity and shapes fit the layer types.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,23 @@
 //! The network: graph, builder, shape inference.
+//!
+//! A [`NetworkBuilder`] takes layers by Arm NN's names, checks each and infers the type and shape
+//! of its outputs; [`finish`](NetworkBuilder::finish) gives a [`Network`], which is plain data.
+//! Dimensions may be unknown in it; [`infer_shapes`] gives every tensor's shape once the input
+//! shapes are.
+//!
+//! Validation stands here, and backends rely on it: arity, ranks, sizes, data types, quantization
+//! and every number of a descriptor. Whatever a model file holds, the answer is a network or a
+//! [`NetworkError`], never a panic.
 
+mod builder;
+mod dot;
+mod error;
 mod graph;
+mod inference;
+mod tensor_rules;
+mod type_rules;
 
+pub use builder::{NetworkBuilder, OutputDeclaration};
+pub use error::{LayerProblem, NetworkError, Result, TensorProblem};
 pub use graph::{Layer, LayerId, Network, NetworkOutput, Tensor, TensorId, TensorSource};
+pub use inference::infer_shapes;

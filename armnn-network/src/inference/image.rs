@@ -1,0 +1,318 @@
+//! Layers over rows and columns: convolutions, pooling, resizing.
+
+use armnn_backend_api::{
+    Convolution2dDescriptor, DataLayout, DepthwiseConvolution2dDescriptor, LayerDescriptor as D,
+    OutputShapeRounding, Pooling2dDescriptor, ResizeDescriptor, Shape,
+};
+
+use super::dimension::{UNKNOWN, known, merge_dim, shape_of, with_dims};
+use super::{Arguments, Result, bad_field, boolean, named};
+use crate::error::LayerProblem;
+
+pub(super) fn output_shape(descriptor: &D, arguments: &Arguments<'_>) -> Result<Shape> {
+    match descriptor {
+        D::Convolution2d(d) => convolution2d(d, arguments),
+        D::DepthwiseConvolution2d(d) => depthwise_convolution2d(d, arguments),
+        D::Pooling2d(d) => pooling2d(d, arguments),
+        D::Resize(d) => resize(d, arguments),
+        _ => Err(LayerProblem::UnknownLayerType),
+    }
+}
+
+fn convolution2d(d: &Convolution2dDescriptor, arguments: &Arguments<'_>) -> Result<Shape> {
+    let axes = ImageAxes::of(d.data_layout())?;
+    if d.groups == 0 {
+        return Err(bad_field("groups", 0, "at least 1"));
+    }
+    let groups = i64::from(d.groups);
+    let input = arguments.input_of_rank(0, 4)?;
+    let weights = arguments.input_of_rank(1, 4)?;
+    // Weights follow the layout of the input: [O, I, KH, KW] or [O, KH, KW, I].
+    let filter = |axis: usize| weights.dims()[axis];
+    let rows = rows(d.pad_top, d.pad_bottom, d.stride_y, d.dilation_y)
+        .output(input.dims()[axes.rows], filter(axes.rows))?;
+    let columns = columns(d.pad_left, d.pad_right, d.stride_x, d.dilation_x)
+        .output(input.dims()[axes.columns], filter(axes.columns))?;
+
+    if let (Some(channels), Some(in_group)) = (
+        known(input.dims()[axes.channels]),
+        known(filter(axes.channels)),
+    ) && in_group.checked_mul(groups) != Some(channels)
+    {
+        return Err(arguments.dimension_problem(
+            1,
+            axes.channels,
+            format!("{channels} / {groups}"),
+            "a filter covers the input's channels of one group",
+        ));
+    }
+    let mut outputs = filter(0);
+    if known(outputs).is_some_and(|o| o % groups != 0) {
+        return Err(arguments.dimension_problem(
+            1,
+            0,
+            format!("a multiple of {groups}"),
+            "output channels fall into groups of equal size",
+        ));
+    }
+    outputs = with_bias(arguments, outputs)?;
+    let image = [
+        (axes.rows, rows),
+        (axes.columns, columns),
+        (axes.channels, outputs),
+    ];
+    Ok(with_dims(input, image))
+}
+
+fn depthwise_convolution2d(
+    d: &DepthwiseConvolution2dDescriptor,
+    arguments: &Arguments<'_>,
+) -> Result<Shape> {
+    let axes = ImageAxes::of(d.data_layout())?;
+    let input = arguments.input_of_rank(0, 4)?;
+    // [1, KH, KW, C M] in both layouts.
+    let weights = arguments.input_of_rank(1, 4)?;
+    let &[one, filter_rows, filter_columns, outputs] = weights.dims() else {
+        return Err(arguments.rank_problem(1, "4".to_owned(), weights));
+    };
+    if known(one).is_some_and(|n| n != 1) {
+        return Err(arguments.dimension_problem(1, 0, 1, "weights are [1, KH, KW, C M]"));
+    }
+    let rows = rows(d.pad_top, d.pad_bottom, d.stride_y, d.dilation_y)
+        .output(input.dims()[axes.rows], filter_rows)?;
+    let columns = columns(d.pad_left, d.pad_right, d.stride_x, d.dilation_x)
+        .output(input.dims()[axes.columns], filter_columns)?;
+    if let (Some(channels), Some(outputs)) = (known(input.dims()[axes.channels]), known(outputs)) {
+        // Without input channels there are no output channels either.
+        let remainder = outputs.checked_rem(channels).unwrap_or(outputs);
+        if remainder != 0 {
+            return Err(arguments.dimension_problem(
+                1,
+                3,
+                format!("a multiple of {channels}"),
+                "each input channel has the same number of filters",
+            ));
+        }
+    }
+    let outputs = with_bias(arguments, outputs)?;
+    let image = [
+        (axes.rows, rows),
+        (axes.columns, columns),
+        (axes.channels, outputs),
+    ];
+    Ok(with_dims(input, image))
+}
+
+fn pooling2d(d: &Pooling2dDescriptor, arguments: &Arguments<'_>) -> Result<Shape> {
+    let axes = ImageAxes::of(d.data_layout())?;
+    named("pool_type", d.pool_type, d.pool_type().name())?;
+    named(
+        "padding_method",
+        d.padding_method,
+        d.padding_method().name(),
+    )?;
+    let rounding = d.output_shape_rounding();
+    named("output_shape_rounding", rounding.0, rounding.name())?;
+    let input = arguments.input_of_rank(0, 4)?;
+    let mut row_windows = rows(d.pad_top, d.pad_bottom, d.stride_y, d.dilation_y);
+    let mut column_windows = columns(d.pad_left, d.pad_right, d.stride_x, d.dilation_x);
+    for (windows, size) in [
+        (&mut row_windows, d.pool_height),
+        (&mut column_windows, d.pool_width),
+    ] {
+        windows.ceiling = rounding == OutputShapeRounding::Ceiling;
+        windows.padding_below(i64::from(size))?;
+    }
+    let rows = row_windows.output(input.dims()[axes.rows], i64::from(d.pool_height))?;
+    let columns = column_windows.output(input.dims()[axes.columns], i64::from(d.pool_width))?;
+    Ok(with_dims(
+        input,
+        [(axes.rows, rows), (axes.columns, columns)],
+    ))
+}
+
+fn resize(d: &ResizeDescriptor, arguments: &Arguments<'_>) -> Result<Shape> {
+    let axes = ImageAxes::of(d.data_layout())?;
+    named("method", d.method, d.method().name())?;
+    boolean("align_corners", d.align_corners.into())?;
+    boolean("half_pixel_centers", d.half_pixel_centers.into())?;
+    let input = arguments.input_of_rank(0, 4)?;
+    let declared = match arguments.declared(0) {
+        Some(shape) if shape.rank() == 4 => shape,
+        Some(shape) => {
+            return Err(LayerProblem::Rank {
+                tensor: "the output".to_owned(),
+                expected: "4".to_owned(),
+                found: shape,
+            });
+        }
+        None => shape_of(&[UNKNOWN; 4])?,
+    };
+    for axis in [axes.rows, axes.columns] {
+        if input.dims()[axis] == 0 && known(declared.dims()[axis]).is_some_and(|d| d > 0) {
+            return Err(arguments.dimension_problem(
+                0,
+                axis,
+                "at least 1",
+                "an empty image cannot be resized to one with elements",
+            ));
+        }
+    }
+    let sizes = [axes.rows, axes.columns].map(|axis| (axis, declared.dims()[axis]));
+    Ok(with_dims(input, sizes))
+}
+
+/// The number of output channels, with the bias checked against it.
+fn with_bias(arguments: &Arguments<'_>, outputs: i64) -> Result<i64> {
+    if arguments.optional(2).is_none() {
+        return Ok(outputs);
+    }
+    let bias = arguments.input_of_rank(2, 1)?;
+    merge_dim(outputs, bias.dims()[0]).ok_or_else(|| {
+        arguments.dimension_problem(2, 0, outputs, "there is one bias for each output channel")
+    })
+}
+
+/// Where rows, columns and channels are in a shape.
+struct ImageAxes {
+    rows: usize,
+    columns: usize,
+    channels: usize,
+}
+
+impl ImageAxes {
+    fn of(layout: DataLayout) -> Result<Self> {
+        match layout {
+            DataLayout::Nhwc => Ok(Self {
+                rows: 1,
+                columns: 2,
+                channels: 3,
+            }),
+            DataLayout::Nchw => Ok(Self {
+                rows: 2,
+                columns: 3,
+                channels: 1,
+            }),
+            _ => Err(bad_field("data_layout", layout, "Nchw or Nhwc")),
+        }
+    }
+}
+
+/// Windows along one direction.
+struct Windows {
+    direction: &'static str,
+    pad_fields: [&'static str; 2],
+    stride_field: &'static str,
+    dilation_field: &'static str,
+    size_field: &'static str,
+    pad: [u32; 2],
+    stride: u32,
+    dilation: u32,
+    ceiling: bool,
+}
+
+fn rows(pad_before: u32, pad_after: u32, stride: u32, dilation: u32) -> Windows {
+    Windows {
+        direction: "rows",
+        pad_fields: ["pad_top", "pad_bottom"],
+        stride_field: "stride_y",
+        dilation_field: "dilation_y",
+        size_field: "the height of the window",
+        pad: [pad_before, pad_after],
+        stride,
+        dilation,
+        ceiling: false,
+    }
+}
+
+fn columns(pad_before: u32, pad_after: u32, stride: u32, dilation: u32) -> Windows {
+    Windows {
+        direction: "columns",
+        pad_fields: ["pad_left", "pad_right"],
+        stride_field: "stride_x",
+        dilation_field: "dilation_x",
+        size_field: "the width of the window",
+        pad: [pad_before, pad_after],
+        stride,
+        dilation,
+        ceiling: false,
+    }
+}
+
+impl Windows {
+    /// How many windows fit: (input + pads - dilation (size - 1) - 1) / stride + 1.
+    ///
+    /// Rounded up, there may be one more, which reaches beyond the padding, provided that it
+    /// starts within the input or the padding before it: a window of padding alone has no value.
+    fn output(&self, input: i64, size: i64) -> Result<i64> {
+        let overflow = LayerProblem::Overflow {
+            what: "the size of the padded input or the window",
+        };
+        for (field, value) in [
+            (self.stride_field, self.stride),
+            (self.dilation_field, self.dilation),
+        ] {
+            if value == 0 {
+                return Err(bad_field(field, value, "at least 1"));
+            }
+        }
+        let Some(size) = known(size) else {
+            return Ok(UNKNOWN);
+        };
+        let extent = self.extent(size)?;
+        let Some(input) = known(input) else {
+            return Ok(UNKNOWN);
+        };
+        let [before, after] = self.pad.map(i64::from);
+        let padded = input.checked_add(before + after).ok_or(overflow)?;
+        if extent > padded {
+            return Err(LayerProblem::Window {
+                direction: self.direction,
+                extent,
+                padded,
+            });
+        }
+        let stride = i64::from(self.stride);
+        let span = padded - extent;
+        let steps = span / stride;
+        let one_more = self.ceiling
+            && span % stride != 0
+            && (steps + 1)
+                .checked_mul(stride)
+                .is_some_and(|start| start < input + before);
+        steps
+            .checked_add(1 + i64::from(one_more))
+            .ok_or(LayerProblem::Overflow {
+                what: "the size of the output",
+            })
+    }
+
+    /// From the first to the last element of a window.
+    fn extent(&self, size: i64) -> Result<i64> {
+        if size <= 0 {
+            return Err(bad_field(self.size_field, size, "at least 1"));
+        }
+        (size - 1)
+            .checked_mul(i64::from(self.dilation))
+            .and_then(|n| n.checked_add(1))
+            .ok_or(LayerProblem::Overflow {
+                what: "the size of the window",
+            })
+    }
+
+    /// Checks that no window lies in the padding alone.
+    fn padding_below(&self, size: i64) -> Result<()> {
+        let extent = self.extent(size)?;
+        for (field, pad) in self.pad_fields.into_iter().zip(self.pad) {
+            if i64::from(pad) >= extent {
+                let rule = format!(
+                    "below {extent}, the window's number of {}, so that every window covers an \
+                     element of the input",
+                    self.direction
+                );
+                return Err(bad_field(field, pad, rule));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,395 @@
+//! Data types and quantization: what each layer takes on every backend, and what it gives.
+//!
+//! These rules are the widest that make sense for a layer. A backend may support fewer types, and
+//! says so when it is asked for the layer.
+
+use armnn_backend_api::{
+    ComparisonOperation, DataType, LayerDescriptor as D, LayerType, Quantization, TensorInfo,
+    UnaryOperation,
+};
+
+use crate::error::LayerProblem;
+use crate::inference::{input_name, output_name};
+use crate::tensor_rules::takes_quantization;
+
+type Result<T, E = LayerProblem> = std::result::Result<T, E>;
+
+/// A tensor's type without its shape.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ElementType {
+    pub data_type: DataType,
+    pub quantization: Quantization,
+}
+
+/// The types of the outputs, and checks of those of the inputs.
+///
+/// A quantized output without quantization is one whose scale only the caller knows. `declared` is
+/// as long as there are outputs; arity has been checked.
+///
+/// # Errors
+/// When an input has a type that the layer does not take, or the type of an output is not declared
+/// although it does not follow.
+pub(crate) fn output_types(
+    descriptor: &D,
+    inputs: &[Option<&TensorInfo>],
+    declared: &[Option<DataType>],
+) -> Result<Vec<ElementType>> {
+    let types = Types {
+        layer_type: descriptor.layer_type(),
+        inputs,
+        declared,
+    };
+    let single = match descriptor {
+        D::Activation(_) | D::Softmax(_) => types.same(0, Class::REAL),
+        D::Pooling2d(_) | D::Reduce(_) | D::Resize(_) => types.same(0, Class::NUMBER),
+        D::ElementwiseUnary(d) => unary(d.operation(), &types),
+        D::ElementwiseBinary(_) | D::Prelu(_) => {
+            types.equal(0, 1)?;
+            types.same(0, Class::NUMBER)
+        }
+        D::Comparison(d) => comparison(d.operation(), &types),
+        D::BatchMatMul(_) => {
+            types.factors(0, 1)?;
+            types.same(0, Class::NUMBER)
+        }
+        D::Convolution2d(_) => weighted(&types, 0),
+        D::DepthwiseConvolution2d(_) => weighted(&types, 3),
+        D::FullyConnected(d) => {
+            weighted(&types, if d.transpose_weight_matrix == 1 { 0 } else { 1 })
+        }
+        D::Cast(_) => cast(&types),
+        D::Quantize(_) => quantize(&types),
+        D::Dequantize(_) => dequantize(&types),
+        D::Concat(_) => {
+            for index in 1..inputs.len() {
+                types.equal(0, index)?;
+            }
+            types.moved()
+        }
+        D::Gather(_) => {
+            types.indices(1)?;
+            types.moved()
+        }
+        D::Pad(_) | D::Reshape(_) | D::StridedSlice(_) => types.moved(),
+        D::Transpose(d) => types.transposed(d.permutation()),
+        D::Split(_) => {
+            let part = types.moved()?;
+            return Ok(vec![part; declared.len()]);
+        }
+        D::StandIn(_) => return stand_in(&types),
+        _ => Err(LayerProblem::UnknownLayerType),
+    }?;
+    Ok(vec![single])
+}
+
+fn unary(operation: UnaryOperation, types: &Types<'_>) -> Result<ElementType> {
+    match operation {
+        UnaryOperation::LogicalNot => {
+            types.one_of(0, Class::BOOLEAN)?;
+            Ok(plain(DataType::Boolean))
+        }
+        UnaryOperation::Abs | UnaryOperation::Neg | UnaryOperation::Square => {
+            types.same(0, Class::NUMBER)
+        }
+        _ => types.same(0, Class::REAL),
+    }
+}
+
+fn comparison(operation: ComparisonOperation, types: &Types<'_>) -> Result<ElementType> {
+    types.equal(0, 1)?;
+    let class = match operation {
+        ComparisonOperation::Equal | ComparisonOperation::NotEqual => Class::COMPARABLE,
+        _ => Class::NUMBER,
+    };
+    types.one_of(0, class)?;
+    types.per_tensor(0)?;
+    types.per_tensor(1)?;
+    Ok(plain(DataType::Boolean))
+}
+
+/// A layer with weights and bias; `axis` is the weights' dimension of output channels.
+fn weighted(types: &Types<'_>, axis: i32) -> Result<ElementType> {
+    let output = types.same(0, Class::REAL)?;
+    types.factors(0, 1)?;
+    let quantized = output.data_type.is_quantized();
+    let weights = types.input(1)?;
+    if weights.quantization.scales.len() > 1 && weights.quantization.axis != axis {
+        return Err(LayerProblem::Quantization {
+            tensor: types.name(1),
+            expected: "quantized per tensor, or per output channel",
+        });
+    }
+    if let Some(bias) = types.inputs.get(2).copied().flatten() {
+        let fits = match output.data_type {
+            DataType::QSymmS16 => matches!(bias.data_type, DataType::Signed32 | DataType::Signed64),
+            _ if quantized => bias.data_type == DataType::Signed32,
+            other => bias.data_type == other,
+        };
+        if !fits {
+            let expected = match output.data_type {
+                DataType::QSymmS16 => "Signed32 or Signed64".to_owned(),
+                _ if quantized => "Signed32, as the input is quantized".to_owned(),
+                other => format!("{other}, the type of the input"),
+            };
+            return Err(types.type_problem(2, expected));
+        }
+    }
+    Ok(output)
+}
+
+fn cast(types: &Types<'_>) -> Result<ElementType> {
+    types.one_of(0, Class::CAST)?;
+    let to = types.declared_type(0)?;
+    if Class::CAST.contains(to) {
+        Ok(plain(to))
+    } else {
+        let expected = format!("{}; use Quantize for quantized types", Class::CAST.name);
+        Err(output_problem(types.layer_type, 0, expected, to))
+    }
+}
+
+fn quantize(types: &Types<'_>) -> Result<ElementType> {
+    types.one_of(0, Class::REAL)?;
+    let to = types.declared_type(0)?;
+    if takes_quantization(to) {
+        Ok(plain(to))
+    } else {
+        let expected = "a type that carries quantization".to_owned();
+        Err(output_problem(types.layer_type, 0, expected, to))
+    }
+}
+
+fn dequantize(types: &Types<'_>) -> Result<ElementType> {
+    let input = types.input(0)?;
+    if input.quantization.is_none() {
+        return Err(LayerProblem::Quantization {
+            tensor: types.name(0),
+            expected: "quantized; use Cast for types without quantization",
+        });
+    }
+    let to = types.declared.first().copied().flatten();
+    match to.unwrap_or(DataType::Float32) {
+        to @ (DataType::Float32 | DataType::Float16) => Ok(plain(to)),
+        to => {
+            let expected = "Float32 or Float16".to_owned();
+            Err(output_problem(types.layer_type, 0, expected, to))
+        }
+    }
+}
+
+fn stand_in(types: &Types<'_>) -> Result<Vec<ElementType>> {
+    (0..types.declared.len())
+        .map(|index| types.declared_type(index).map(plain))
+        .collect()
+}
+
+fn plain(data_type: DataType) -> ElementType {
+    ElementType {
+        data_type,
+        quantization: Quantization::NONE,
+    }
+}
+
+fn output_problem(
+    layer_type: LayerType,
+    index: usize,
+    expected: String,
+    found: DataType,
+) -> LayerProblem {
+    LayerProblem::DataType {
+        tensor: output_name(layer_type, index),
+        expected,
+        found,
+    }
+}
+
+/// A set of data types.
+#[derive(Clone, Copy)]
+struct Class {
+    name: &'static str,
+    contains: fn(DataType) -> bool,
+}
+
+impl Class {
+    const REAL: Self = Self {
+        name: "a floating-point or quantized type",
+        contains: |t| is_float(t) || t.is_quantized(),
+    };
+    const NUMBER: Self = Self {
+        name: "a floating-point, integer or quantized type",
+        contains: |t| is_float(t) || is_integer(t) || t.is_quantized(),
+    };
+    const COMPARABLE: Self = Self {
+        name: "a floating-point, integer or quantized type, or Boolean",
+        contains: |t| (Self::NUMBER.contains)(t) || t == DataType::Boolean,
+    };
+    const BOOLEAN: Self = Self {
+        name: "Boolean",
+        contains: |t| t == DataType::Boolean,
+    };
+    const CAST: Self = Self {
+        name: "a type without quantization",
+        contains: |t| t.bits().is_some() && !t.is_quantized(),
+    };
+
+    fn contains(self, data_type: DataType) -> bool {
+        (self.contains)(data_type)
+    }
+}
+
+/// Floating-point types that arithmetic is done in; the smaller ones are storage types.
+fn is_float(data_type: DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Float16 | DataType::BFloat16 | DataType::Float32 | DataType::Float64
+    )
+}
+
+/// Integers that arithmetic is done in; the smaller ones are storage types.
+fn is_integer(data_type: DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Int8
+            | DataType::Int16
+            | DataType::Signed32
+            | DataType::Signed64
+            | DataType::UInt8
+            | DataType::UInt16
+            | DataType::UInt32
+            | DataType::UInt64
+    )
+}
+
+/// The types around a layer.
+struct Types<'a> {
+    layer_type: LayerType,
+    inputs: &'a [Option<&'a TensorInfo>],
+    declared: &'a [Option<DataType>],
+}
+
+impl Types<'_> {
+    fn input(&self, index: usize) -> Result<&TensorInfo> {
+        let input = self.inputs.get(index).copied().flatten();
+        input.ok_or_else(|| LayerProblem::MissingInput {
+            input: self.name(index),
+        })
+    }
+
+    fn name(&self, index: usize) -> String {
+        input_name(self.layer_type, index)
+    }
+
+    fn declared_type(&self, index: usize) -> Result<DataType> {
+        let declared = self.declared.get(index).copied().flatten();
+        declared.ok_or_else(|| LayerProblem::Undeclared {
+            output: output_name(self.layer_type, index),
+            what: "the data type",
+        })
+    }
+
+    fn type_problem(&self, index: usize, expected: String) -> LayerProblem {
+        match self.input(index) {
+            Ok(info) => LayerProblem::DataType {
+                tensor: self.name(index),
+                expected,
+                found: info.data_type,
+            },
+            Err(missing) => missing,
+        }
+    }
+
+    fn one_of(&self, index: usize, class: Class) -> Result<()> {
+        if class.contains(self.input(index)?.data_type) {
+            Ok(())
+        } else {
+            Err(self.type_problem(index, class.name.to_owned()))
+        }
+    }
+
+    fn equal(&self, index: usize, other: usize) -> Result<()> {
+        let expected = self.input(index)?.data_type;
+        if self.input(other)?.data_type == expected {
+            Ok(())
+        } else {
+            let expected = format!("{expected}, the type of {}", self.name(index));
+            Err(self.type_problem(other, expected))
+        }
+    }
+
+    fn per_tensor(&self, index: usize) -> Result<()> {
+        if self.input(index)?.quantization.scales.len() <= 1 {
+            Ok(())
+        } else {
+            Err(LayerProblem::Quantization {
+                tensor: self.name(index),
+                expected: "quantized with a single scale",
+            })
+        }
+    }
+
+    /// Factors of one product: equal, or both quantized, the second in 8 bits.
+    fn factors(&self, x: usize, y: usize) -> Result<()> {
+        let factor = self.input(y)?.data_type;
+        if self.input(x)?.data_type.is_quantized() {
+            let fits = factor.is_quantized()
+                && (factor.size() == Some(1) || self.layer_type == LayerType::BatchMatMul);
+            return match fits {
+                true => Ok(()),
+                false => Err(self.type_problem(y, "a quantized type of 8 bits".to_owned())),
+            };
+        }
+        self.equal(x, y)
+    }
+
+    /// The output has the type of the input; if it is quantized, in a scale of its own.
+    fn same(&self, index: usize, class: Class) -> Result<ElementType> {
+        self.one_of(index, class)?;
+        let layer_has_weights = matches!(
+            self.layer_type,
+            LayerType::Convolution2d
+                | LayerType::DepthwiseConvolution2d
+                | LayerType::FullyConnected
+        );
+        self.per_tensor(index)?;
+        if !layer_has_weights && self.inputs.len() > 1 {
+            self.per_tensor(1)?;
+        }
+        Ok(plain(self.input(index)?.data_type))
+    }
+
+    /// The output has the elements of the input. A scale for the whole tensor stays the same; of
+    /// scales along an axis the caller must say where the axis is in the output.
+    fn moved(&self) -> Result<ElementType> {
+        let input = self.input(0)?;
+        let quantization = match input.quantization.scales.len() {
+            1 => input.quantization.clone(),
+            _ => Quantization::NONE,
+        };
+        Ok(ElementType {
+            data_type: input.data_type,
+            quantization,
+        })
+    }
+
+    fn transposed(&self, permutation: &[u32]) -> Result<ElementType> {
+        let input = self.input(0)?;
+        let mut quantization = input.quantization.clone();
+        if quantization.scales.len() > 1 {
+            let to = (0i32..)
+                .zip(permutation)
+                .find(|(_, from)| i64::from(**from) == i64::from(quantization.axis));
+            quantization.axis = to.map_or(quantization.axis, |(to, _)| to);
+        }
+        Ok(ElementType {
+            data_type: input.data_type,
+            quantization,
+        })
+    }
+
+    fn indices(&self, index: usize) -> Result<()> {
+        match self.input(index)?.data_type {
+            DataType::Signed32 | DataType::Signed64 => Ok(()),
+            _ => Err(self.type_problem(index, "Signed32 or Signed64".to_owned())),
+        }
+    }
+}
