@@ -1,1 +1,3 @@
 //! Optimizes, loads and executes networks on backends that are linked in or loaded at run time.
+
+pub mod loader;
