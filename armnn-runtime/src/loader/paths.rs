@@ -179,8 +179,10 @@ pub enum PathError {
     #[error("the path is empty; name a directory by its absolute path")]
     Empty,
     /// The path depends on the current directory.
-    #[error("the path is not absolute; dynamic backends are never searched relative to the \
-             current directory")]
+    #[error(
+        "the path is not absolute; dynamic backends are never searched relative to the \
+             current directory"
+    )]
     NotAbsolute,
     /// The path leads to something else.
     #[error("this is not a directory; name the directory that contains the backends")]

@@ -147,7 +147,12 @@ mod tests {
 
     #[test]
     fn attempts_are_told_from_unrelated_files() {
-        for attempt in ["my-backend", "__.so", "libfoo.so.1", "Arm_GpuAcc_backendXso"] {
+        for attempt in [
+            "my-backend",
+            "__.so",
+            "libfoo.so.1",
+            "Arm_GpuAcc_backendXso",
+        ] {
             assert!(looks_like_a_backend(attempt.as_bytes()), "{attempt}");
         }
         for unrelated in ["README.md", "model.onnx", "a.so.txt", "so", ".so.", ""] {

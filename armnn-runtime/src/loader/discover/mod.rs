@@ -6,7 +6,7 @@
 
 mod file_name;
 #[cfg(target_os = "linux")]
-mod regular_file;
+pub(super) mod regular_file;
 
 use std::{
     ffi::OsString,
@@ -69,6 +69,15 @@ impl Candidate {
         Ok(file)
     }
 
+    /// Reads what the file says about itself.
+    #[cfg(target_os = "linux")]
+    pub fn inspect(&self, host: super::inspect::HostInterface<'_>) -> super::inspect::Inspection {
+        match self.open() {
+            Ok(file) => super::inspect::inspect_file(&file, host),
+            Err(refusal) => super::inspect::Inspection::refused(refusal),
+        }
+    }
+
     /// Whether the file, by one of its names in the directory where it was found, is named after
     /// `id`.
     pub fn is_named_after(&self, id: &str) -> bool {
@@ -91,12 +100,7 @@ impl Candidate {
         backend_id: BackendId,
         api_version: armnn_backend_api::BackendVersion,
     ) -> Verdict {
-        self.described(Verdict::loaded(
-            &self.path,
-            stage,
-            backend_id,
-            api_version,
-        ))
+        self.described(Verdict::loaded(&self.path, stage, backend_id, api_version))
     }
 
     fn described(&self, verdict: Verdict) -> Verdict {

@@ -15,7 +15,7 @@ const MAX_LINKS: usize = 40;
 
 /// Follows `path` through symbolic links to a regular file, and returns that file's path without
 /// links in it. Nothing is opened.
-pub(super) fn follow_links(path: &Path) -> Result<PathBuf, Refusal> {
+pub(in crate::loader) fn follow_links(path: &Path) -> Result<PathBuf, Refusal> {
     let mut current = path.to_owned();
     for followed in 0..=MAX_LINKS {
         let metadata = std::fs::symlink_metadata(&current)
@@ -40,7 +40,7 @@ pub(super) fn follow_links(path: &Path) -> Result<PathBuf, Refusal> {
 /// Opens the regular file at `path` for reading. Where something else has come into its place
 /// since it was looked at, opening neither blocks nor changes the controlling terminal, and the
 /// file is refused.
-pub(super) fn open(path: &Path) -> Result<(File, Metadata), Refusal> {
+pub(in crate::loader) fn open(path: &Path) -> Result<(File, Metadata), Refusal> {
     let unreadable = |error: io::Error| {
         refusal(
             Code::Unreadable,
@@ -88,7 +88,10 @@ fn lookup_refusal(path: &Path, current: &Path, is_link: bool, error: &io::Error)
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory if is_link => refusal(
             Code::BrokenLink,
-            format!("the link leads to {}, which does not exist", current.display()),
+            format!(
+                "the link leads to {}, which does not exist",
+                current.display()
+            ),
         )
         .with_hint("remove the link, or install what it leads to"),
         _ => refusal(

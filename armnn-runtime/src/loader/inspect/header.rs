@@ -79,10 +79,7 @@ impl Segments {
 }
 
 impl Headers {
-    pub(super) fn read(
-        inspection: &mut Inspection,
-        reader: &Reader<'_>,
-    ) -> Result<Self, Refusal> {
+    pub(super) fn read(inspection: &mut Inspection, reader: &Reader<'_>) -> Result<Self, Refusal> {
         let header = read_file_header(inspection, reader)?;
         let endian = NativeEndian;
         let offset: u64 = header.e_phoff(endian).into();

@@ -5,29 +5,38 @@
 //! claims. What the dynamic linker goes by is read (program headers and the dynamic section), never
 //! the section headers, which a stripped file may lack.
 
+#![allow(
+    clippy::useless_conversion,
+    reason = "addresses are u32 where pointers have 32 bits"
+)]
+
 mod dynamic;
 mod header;
 mod note;
 mod reader;
 mod symbols;
 
-use std::{fmt, fs::File};
+use std::{fmt, fs::File, path::Path};
 
 use armnn_backend_api::{BackendVersion, sys};
 use object::{NativeEndian, elf};
 
+pub(super) use self::note::version_refusal;
+use self::{
+    dynamic::Dynamic,
+    header::{Headers, Segments},
+    reader::{ReadError, Reader, SizedFile},
+};
 pub use self::{
     dynamic::DynamicFlags,
     note::BackendNote,
     reader::ReadAt,
     symbols::{Export, ExportState},
 };
-use self::{
-    dynamic::Dynamic,
-    header::{Headers, Segments},
-    reader::{ReadError, Reader, SizedFile},
+use super::{
+    discover::regular_file,
+    verdict::{Code, Refusal, Stage},
 };
-use super::verdict::{Code, Refusal, Stage};
 
 #[cfg(target_pointer_width = "64")]
 type FileHeader = elf::FileHeader64<NativeEndian>;
@@ -100,6 +109,14 @@ impl Inspection {
     pub fn refusal(&self) -> Option<&Refusal> {
         self.refusals.first()
     }
+
+    /// What is known of a file that cannot be read.
+    pub(super) fn refused(refusal: Refusal) -> Self {
+        Self {
+            refusals: vec![refusal],
+            ..Self::default()
+        }
+    }
 }
 
 /// A processor architecture by its ELF number.
@@ -147,6 +164,16 @@ impl fmt::Display for Machine {
     }
 }
 
+/// Reads what the file at `path`, of any name, says about itself. Links are followed; nothing but a
+/// regular file is opened.
+///
+/// # Errors
+/// When there is no regular file, or it cannot be opened.
+pub fn inspect_path(path: &Path, host: HostInterface<'_>) -> Result<Inspection, Refusal> {
+    let (file, _) = regular_file::open(&regular_file::follow_links(path)?)?;
+    Ok(inspect_file(&file, host))
+}
+
 /// Reads what `file` says about itself. `file` is read by position, and only a few kilobytes of it.
 pub fn inspect_file(file: &File, host: HostInterface<'_>) -> Inspection {
     match file.metadata() {
@@ -157,13 +184,10 @@ pub fn inspect_file(file: &File, host: HostInterface<'_>) -> Inspection {
             },
             host,
         ),
-        Err(error) => Inspection {
-            refusals: vec![refusal(
-                Code::Unreadable,
-                format!("the file cannot be looked at: {error}"),
-            )],
-            ..Inspection::default()
-        },
+        Err(error) => Inspection::refused(refusal(
+            Code::Unreadable,
+            format!("the file cannot be looked at: {error}"),
+        )),
     }
 }
 

@@ -84,12 +84,12 @@ pub(super) fn check(inspection: &mut Inspection, host: HostInterface<'_>) {
             ),
             None => format!("the layout of version {version} of the interface is not known here"),
         };
-        inspection.refusals.push(
-            refusal(Code::LayoutMismatch, message).with_hint(
+        inspection
+            .refusals
+            .push(refusal(Code::LayoutMismatch, message).with_hint(
                 "build the backend against the released interface of that version, with the \
                  compiler's default structure layout",
-            ),
-        );
+            ));
     }
 }
 
@@ -207,7 +207,9 @@ impl BackendNote {
 /// The NUL-terminated text in a field of the note.
 fn text(field: &[u8], what: &str) -> Result<String, Refusal> {
     let Some(length) = field.iter().position(|byte| *byte == 0) else {
-        return Err(invalid(&format!("the {what} in the backend note has no end")));
+        return Err(invalid(&format!(
+            "the {what} in the backend note has no end"
+        )));
     };
     String::from_utf8(field[..length].to_vec())
         .map_err(|_| invalid(&format!("the {what} in the backend note is not UTF-8")))
