@@ -5,10 +5,7 @@ mod shared_objects;
 
 use std::{
     fs,
-    os::unix::{
-        fs::symlink,
-        net::UnixListener,
-    },
+    os::unix::{fs::symlink, net::UnixListener},
     path::Path,
     process::Command,
     time::{Duration, Instant},
