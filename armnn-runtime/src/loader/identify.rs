@@ -163,6 +163,14 @@ fn read_text(address: usize) -> Result<Vec<u8>, TextError> {
 
 /// Fills `buffer` with what is at `address`.
 fn read_own_memory(address: usize, buffer: &mut [u8]) -> Result<(), TextError> {
+    match read_by_system_call(address, buffer) {
+        // Sandboxes may forbid that call; most leave the file open.
+        Err(TextError::Unreadable(_)) => read_by_memory_file(address, buffer),
+        result => result,
+    }
+}
+
+fn read_by_system_call(address: usize, buffer: &mut [u8]) -> Result<(), TextError> {
     let local = libc::iovec {
         iov_base: buffer.as_mut_ptr().cast::<c_void>(),
         iov_len: buffer.len(),
@@ -173,16 +181,7 @@ fn read_own_memory(address: usize, buffer: &mut [u8]) -> Result<(), TextError> {
     };
     // SAFETY: the kernel writes into the buffer, within its length; the other address is only
     // looked at by the kernel, which checks it.
-    let count = unsafe {
-        libc::process_vm_readv(
-            libc::pid_t::try_from(std::process::id()).unwrap_or_default(),
-            &raw const local,
-            1,
-            &raw const remote,
-            1,
-            0,
-        )
-    };
+    let count = unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, &remote, 1, 0) };
     if usize::try_from(count) == Ok(buffer.len()) {
         return Ok(());
     }
@@ -190,9 +189,14 @@ fn read_own_memory(address: usize, buffer: &mut [u8]) -> Result<(), TextError> {
     if count >= 0 || error.raw_os_error() == Some(libc::EFAULT) {
         return Err(TextError::Unmapped);
     }
-    // Sandboxes may forbid that call; most leave this file open.
+    Err(TextError::Unreadable(error))
+}
+
+fn read_by_memory_file(address: usize, buffer: &mut [u8]) -> Result<(), TextError> {
+    // Positions in a file are signed; addresses that are not belong to the kernel.
+    let position = i64::try_from(address).map_err(|_| TextError::Unmapped)?;
     File::open("/proc/self/mem")
-        .and_then(|memory| memory.read_exact_at(buffer, address as u64))
+        .and_then(|memory| memory.read_exact_at(buffer, position as u64))
         .map_err(|error| match error.raw_os_error() {
             Some(libc::EIO | libc::EFAULT) => TextError::Unmapped,
             _ => TextError::Unreadable(error),
@@ -261,6 +265,22 @@ mod tests {
                 matches!(read_text(address), Err(TextError::Unmapped)),
                 "{address:#x}"
             );
+        }
+    }
+
+    #[test]
+    fn both_ways_to_ask_the_kernel_give_the_same_answers() {
+        let (_page, address) = LastPage::ending_with(b"CpuRef\0");
+        for read in [read_by_system_call, read_by_memory_file] {
+            let mut buffer = [1; 7];
+            assert!(read(address, &mut buffer).is_ok());
+            assert_eq!(&buffer, b"CpuRef\0");
+            for nowhere in [0, 8, usize::MAX - 4095] {
+                assert!(
+                    matches!(read(nowhere, &mut buffer), Err(TextError::Unmapped)),
+                    "{nowhere:#x}"
+                );
+            }
         }
     }
 

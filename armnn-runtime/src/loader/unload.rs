@@ -99,8 +99,6 @@ mod linux {
 
     /// Closes `library` and finds out what became of its `image`.
     pub(in crate::loader) fn close(library: Library, image: Option<Image>) -> UnloadOutcome {
-        // Asked before closing: afterwards there may be nothing to compare with.
-        let file = image.as_ref().and_then(same_file);
         let environment = FloatEnvironment::save();
         let closed = library.close();
         drop(environment);
@@ -111,7 +109,10 @@ mod linux {
         }
         match image {
             Some(image) if !image.is_mapped() => UnloadOutcome::Unmapped,
-            _ => UnloadOutcome::Pinned(cause(file.as_ref())),
+            image => {
+                let file = image.as_ref().and_then(same_file);
+                UnloadOutcome::Pinned(cause(file.as_ref()))
+            }
         }
     }
 

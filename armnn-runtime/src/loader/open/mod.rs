@@ -6,7 +6,7 @@ mod linker_cache;
 use super::{
     discover::Candidate,
     handle::Handle,
-    images::MappedFile,
+    images::{self, Image, MappedFile},
     inspect::Inspection,
     verdict::{Code, Refusal, Stage},
 };
@@ -21,10 +21,14 @@ use crate::{dynamic_backend::DynamicBackendError, dynamic_backend_utils::open_ha
 /// # Safety
 /// Loading runs the initialization code of the library and of everything that it needs.
 pub unsafe fn open(candidate: &Candidate, inspection: &Inspection) -> Result<Handle, Refusal> {
+    let before = images::loaded();
     // SAFETY: the caller takes the responsibility for the library's code.
     let handle = unsafe { open_handle(&candidate.canonical_path) }
         .map_err(|error| open_refusal(candidate, inspection, error))?;
-    refuse_stale_image(candidate, &handle)?;
+    // One that has just been mapped comes from the file as it is.
+    if let Some(image) = handle.image().filter(|image| before.contains(image)) {
+        refuse_stale_image(candidate, image)?;
+    }
     Ok(handle)
 }
 
@@ -65,12 +69,9 @@ fn open_refusal(
 
 /// The dynamic linker goes by the path: where an older file of the same path is still in memory, it
 /// silently gives that.
-fn refuse_stale_image(candidate: &Candidate, handle: &Handle) -> Result<(), Refusal> {
+fn refuse_stale_image(candidate: &Candidate, image: &Image) -> Result<(), Refusal> {
     let file = candidate.open()?;
-    let mapped = handle
-        .image()
-        .and_then(|image| MappedFile::at(image.dynamic));
-    match (mapped, MappedFile::of(&file)) {
+    match (MappedFile::at(image.dynamic), MappedFile::of(&file)) {
         (Some(mapped), Some(expected)) if mapped != expected => Err(Refusal::new(
             Stage::Open,
             Code::OpenFailed,
