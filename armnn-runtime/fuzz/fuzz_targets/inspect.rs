@@ -1,0 +1,17 @@
+//! Whatever a file contains, looking at it must end soon, without a panic and without using more
+//! memory than a fixed amount.
+//!
+//! ```sh
+//! cargo +nightly fuzz run inspect corpus/inspect seeds/inspect
+//! ```
+
+#![no_main]
+
+use armnn_runtime::loader::inspect::{HostInterface, inspect};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let inspection = inspect(&data, HostInterface::CURRENT);
+    // Nothing can have been read that is not there.
+    assert!(inspection.refusal().is_some() || inspection.exports.len() == 3);
+});

@@ -1,0 +1,183 @@
+//! A backend that was loaded from a shared object.
+
+use std::{
+    ffi::{c_char, c_void},
+    path::PathBuf,
+};
+
+use armnn_backend_api::{BackendId, BackendVersion};
+
+use crate::loader::{Handle, Refusal, UnloadOutcome};
+#[cfg(target_os = "linux")]
+use crate::loader::{bind::EntryPoints, identify::Identity, inspect::BackendNote};
+
+/// `GetBackendId`: returns the backend's id as a constant, NUL-terminated text.
+#[doc(alias = "IdFunction")]
+pub type BackendIdFunction = unsafe extern "C" fn() -> *const c_char;
+
+/// `GetVersion`: stores major and minor of the interface that the backend was built against.
+pub type VersionFunction = unsafe extern "C" fn(major: *mut u32, minor: *mut u32);
+
+/// `BackendFactory`: makes a new instance of the backend, which the caller then owns.
+pub type FactoryFunction = unsafe extern "C" fn() -> *mut c_void;
+
+/// Why a shared object cannot be used as a backend.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DynamicBackendError {
+    /// The path has no characters.
+    #[error("cannot load a shared object without a path")]
+    EmptyPath,
+    /// The dynamic linker refuses the file.
+    #[error("cannot load the shared object {}: {reason}", path.display())]
+    OpenFailed {
+        /// The file.
+        path: PathBuf,
+        /// The dynamic linker's own words.
+        reason: String,
+    },
+    /// There is no handle to look in.
+    #[error("cannot look up '{symbol}' without a handle; open the shared object first")]
+    NoHandle {
+        /// What was to be looked up.
+        symbol: String,
+    },
+    /// The name of the symbol has no characters.
+    #[error("cannot look up a symbol without a name in {}", path.display())]
+    EmptySymbolName {
+        /// The library.
+        path: PathBuf,
+    },
+    /// The library does not export the symbol.
+    #[error("{} does not export '{symbol}': {reason}", path.display())]
+    MissingSymbol {
+        /// The library.
+        path: PathBuf,
+        /// What was looked up.
+        symbol: String,
+        /// The dynamic linker's own words.
+        reason: String,
+    },
+    /// A dynamic backend needs a library.
+    #[error("cannot make a dynamic backend without a handle; open the shared object first")]
+    NullHandle,
+    /// The library is no backend that can be used.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Nothing can be loaded on this system.
+    #[error("dynamic backends can be loaded on Linux only; link the backend instead")]
+    UnsupportedPlatform,
+}
+
+/// A backend that was loaded from a shared object: the library's handle, the three functions, and
+/// what they answered. Dropping it closes the library.
+///
+/// Instances of the backend, and everything that they made, must be gone before that; holding the
+/// `DynamicBackend` in an [`Arc`](std::sync::Arc) beside each of them sees to it.
+#[derive(Debug)]
+pub struct DynamicBackend {
+    handle: Option<Handle>,
+    #[cfg(target_os = "linux")]
+    functions: EntryPoints,
+    backend_id: BackendId,
+    version: BackendVersion,
+}
+
+impl DynamicBackend {
+    /// Takes over `handle`, looks up the three functions, and asks for version and id. The version
+    /// must be compatible with `interface`.
+    ///
+    /// # Errors
+    /// When there is no handle, a function is missing, the version is not compatible, or the id is
+    /// none. The library is closed then.
+    ///
+    /// # Safety
+    /// The library's functions, where it has them, must have the signatures of the interface.
+    pub unsafe fn new(
+        handle: Option<Handle>,
+        interface: BackendVersion,
+    ) -> Result<Self, DynamicBackendError> {
+        let handle = handle.ok_or(DynamicBackendError::NullHandle)?;
+        #[cfg(target_os = "linux")]
+        {
+            // SAFETY: the caller vouches for the library.
+            Ok(unsafe { Self::identify(handle, interface, None)? })
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = (handle, interface);
+            Err(DynamicBackendError::UnsupportedPlatform)
+        }
+    }
+
+    /// The stages `bind` and `identify`.
+    ///
+    /// # Safety
+    /// As for [`new`](Self::new).
+    #[cfg(target_os = "linux")]
+    pub(crate) unsafe fn identify(
+        handle: Handle,
+        interface: BackendVersion,
+        note: Option<&BackendNote>,
+    ) -> Result<Self, Refusal> {
+        let functions = EntryPoints::bind(&handle)?;
+        // SAFETY: the handle is open, and the caller vouches for the signatures.
+        let identity = unsafe { Identity::ask(&functions, interface, note)? };
+        Ok(Self {
+            handle: Some(handle),
+            functions,
+            backend_id: identity.backend_id,
+            version: identity.version,
+        })
+    }
+
+    /// The backend's id.
+    #[doc(alias = "GetBackendId")]
+    pub fn backend_id(&self) -> &BackendId {
+        &self.backend_id
+    }
+
+    /// The version of the interface that the backend was built against.
+    #[doc(alias = "GetBackendVersion")]
+    pub fn version(&self) -> BackendVersion {
+        self.version
+    }
+
+    /// The function that makes instances; `None` once the library is closed. It may be called for
+    /// as long as this `DynamicBackend` is loaded.
+    #[doc(alias = "GetFactoryFunction")]
+    pub fn factory_function(&self) -> Option<FactoryFunction> {
+        #[cfg(target_os = "linux")]
+        {
+            self.is_loaded().then_some(self.functions.factory)
+        }
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
+    /// Whether the library is open.
+    #[doc(alias = "IsLoaded")]
+    pub fn is_loaded(&self) -> bool {
+        self.handle.is_some()
+    }
+
+    /// The library's handle; `None` once it is closed or given away.
+    #[doc(alias = "Get")]
+    pub fn handle(&self) -> Option<&Handle> {
+        self.handle.as_ref()
+    }
+
+    /// Closes the library and tells what became of it; `None` when it was closed or given away
+    /// before.
+    #[doc(alias = "Close")]
+    pub fn close(&mut self) -> Option<UnloadOutcome> {
+        crate::dynamic_backend_utils::close_handle(self.handle.take())
+    }
+
+    /// Gives the handle away without closing the library; `None` when it was closed or given away
+    /// before.
+    #[doc(alias = "Release")]
+    pub fn release(&mut self) -> Option<Handle> {
+        self.handle.take()
+    }
+}

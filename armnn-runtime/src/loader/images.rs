@@ -1,0 +1,193 @@
+//! Which shared objects are in this process, and from which files.
+
+use std::{
+    ffi::{CStr, OsStr, c_int, c_void},
+    fs::File,
+    io::Read as _,
+    os::{fd::AsRawFd as _, unix::ffi::OsStrExt as _},
+    path::PathBuf,
+};
+
+/// A shared object in this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Image {
+    /// By how much its addresses differ from those in the file.
+    pub(super) base: usize,
+    /// Where its dynamic section is, which is a place that is mapped from the file.
+    pub(super) dynamic: usize,
+    /// The path that it was loaded by.
+    pub(super) path: PathBuf,
+}
+
+impl Image {
+    /// The image behind a handle of the dynamic linker.
+    ///
+    /// # Safety
+    /// `handle` must have been returned by `dlopen` and not been closed.
+    pub(super) unsafe fn of_handle(handle: *mut c_void) -> Option<Self> {
+        /// The public part of the dynamic linker's record of an image.
+        #[repr(C)]
+        struct LinkMap {
+            base: usize,
+            path: *const std::ffi::c_char,
+            dynamic: usize,
+        }
+        let mut map: *const LinkMap = std::ptr::null();
+        #[cfg(target_env = "gnu")]
+        {
+            // SAFETY: the caller vouches for the handle; this request stores one pointer.
+            let failed = unsafe {
+                libc::dlinfo(
+                    handle,
+                    libc::RTLD_DI_LINKMAP,
+                    (&raw mut map).cast::<c_void>(),
+                )
+            };
+            if failed != 0 {
+                return None;
+            }
+        }
+        #[cfg(not(target_env = "gnu"))]
+        {
+            // Elsewhere the handle is that record.
+            map = handle.cast();
+        }
+        // SAFETY: the record lives as long as the handle is open.
+        let map = unsafe { map.as_ref()? };
+        if map.path.is_null() {
+            return None;
+        }
+        // SAFETY: the dynamic linker keeps the path as a C string in the record.
+        let path = unsafe { CStr::from_ptr(map.path) };
+        Some(Self {
+            base: map.base,
+            dynamic: map.dynamic,
+            path: OsStr::from_bytes(path.to_bytes()).into(),
+        })
+    }
+
+    /// Whether the image is still in the process.
+    pub(super) fn is_mapped(&self) -> bool {
+        loaded().contains(self)
+    }
+}
+
+/// Every shared object in this process.
+pub(super) fn loaded() -> Vec<Image> {
+    unsafe extern "C" fn add(
+        info: *mut libc::dl_phdr_info,
+        _size: libc::size_t,
+        images: *mut c_void,
+    ) -> c_int {
+        // SAFETY: both pointers are what `dl_iterate_phdr` promises and was given, and nothing
+        // else refers to the list while it runs.
+        let (info, images) = unsafe { (&*info, &mut *images.cast::<Vec<Image>>()) };
+        if info.dlpi_name.is_null() || info.dlpi_phdr.is_null() {
+            return 0;
+        }
+        // SAFETY: the dynamic linker keeps the name as a C string, and that many headers, for as
+        // long as this call lasts.
+        let (path, headers) = unsafe {
+            (
+                CStr::from_ptr(info.dlpi_name),
+                std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)),
+            )
+        };
+        let base = info.dlpi_addr as usize;
+        let dynamic = headers
+            .iter()
+            .find(|header| header.p_type == libc::PT_DYNAMIC)
+            .map_or(0, |header| base.wrapping_add(header.p_vaddr as usize));
+        images.push(Image {
+            base,
+            dynamic,
+            path: OsStr::from_bytes(path.to_bytes()).into(),
+        });
+        0
+    }
+
+    let mut images: Vec<Image> = Vec::new();
+    // SAFETY: `add` has the required signature, does not unwind, and the list outlives the call.
+    unsafe {
+        libc::dl_iterate_phdr(Some(add), (&raw mut images).cast());
+    }
+    images
+}
+
+/// The device and number of a file, in the words of the kernel's list of mappings.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct MappedFile {
+    device: String,
+    inode: u64,
+}
+
+impl MappedFile {
+    /// The file that the memory at `address` is mapped from.
+    pub(super) fn at(address: usize) -> Option<Self> {
+        let mut maps = String::new();
+        File::open("/proc/self/maps")
+            .ok()?
+            .read_to_string(&mut maps)
+            .ok()?;
+        maps.lines().find_map(|line| {
+            // start-end permissions offset device inode path
+            let mut fields = line.split_ascii_whitespace();
+            let (start, end) = fields.next()?.split_once('-')?;
+            let start = usize::from_str_radix(start, 16).ok()?;
+            let end = usize::from_str_radix(end, 16).ok()?;
+            if !(start..end).contains(&address) {
+                return None;
+            }
+            let device = fields.nth(2)?.to_owned();
+            let inode = fields.next()?.parse().ok()?;
+            (inode != 0).then_some(Self { device, inode })
+        })
+    }
+
+    /// What the list of mappings calls `file`. Some file systems give mappings another device
+    /// number than `stat` does, so the file is mapped to find out.
+    pub(super) fn of(file: &File) -> Option<Self> {
+        // SAFETY: maps one page of a file that is open for reading, at a place that the kernel
+        // chooses; the memory is never read.
+        let address = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                1,
+                libc::PROT_READ,
+                libc::MAP_PRIVATE,
+                file.as_raw_fd(),
+                0,
+            )
+        };
+        if address == libc::MAP_FAILED {
+            return None;
+        }
+        let found = Self::at(address as usize);
+        // SAFETY: unmaps what was mapped above, to which there is no reference.
+        unsafe {
+            libc::munmap(address, 1);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_program_is_among_the_images_and_mapped_from_its_file() {
+        assert!(loaded().iter().any(|image| image.base != 0));
+        let code = MappedFile::at(loaded as fn() -> Vec<Image> as usize);
+        let file = File::open(std::env::current_exe().unwrap()).unwrap();
+        assert!(code.is_some());
+        assert_eq!(code, MappedFile::of(&file));
+    }
+
+    #[test]
+    fn memory_without_a_file_is_mapped_from_none() {
+        let heap = Box::new(0u8);
+        assert_eq!(MappedFile::at(&raw const *heap as usize), None);
+        assert_eq!(MappedFile::at(8), None);
+    }
+}

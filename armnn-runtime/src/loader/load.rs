@@ -1,0 +1,316 @@
+//! Taking every candidate through the stages.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use armnn_backend_api::BackendId;
+
+use super::{
+    discover::{self, Candidate, Found},
+    inspect::{HostInterface, Inspection},
+    verdict::{Code, Refusal, Stage, Status, Verdict},
+};
+use crate::{
+    dynamic_backend::DynamicBackend,
+    dynamic_backend_utils::{is_backend_supported, load_dynamic_backend},
+};
+
+/// Which backends are loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// All.
+    #[default]
+    All,
+    /// Those with one of these ids.
+    Only(BTreeSet<BackendId>),
+    /// Those with none of these ids.
+    Except(BTreeSet<BackendId>),
+    /// None; nothing is searched.
+    Disabled,
+}
+
+impl Selection {
+    /// Whether a backend with this id is wanted.
+    pub fn admits(&self, id: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(ids) => ids.contains(id),
+            Self::Except(ids) => !ids.contains(id),
+            Self::Disabled => false,
+        }
+    }
+}
+
+/// What is to be loaded, and from where.
+#[derive(Clone, Debug)]
+pub struct Request<'a, P> {
+    /// The directories to search, in order.
+    pub directories: &'a [P],
+    /// Which backends are wanted.
+    pub selection: &'a Selection,
+    /// Ids that are taken already, by backends that are linked in.
+    pub taken: &'a BTreeSet<BackendId>,
+    /// The interface that candidates are measured against.
+    pub host: HostInterface<'a>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Loaded<T> {
+    /// What the caller made of each backend that came through, in the order of loading.
+    pub backends: Vec<T>,
+    /// One verdict per candidate, in scan order.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// What the caller made of a backend in the stages `create` and `probe`.
+#[derive(Debug)]
+pub enum Created<T> {
+    /// It is in use.
+    Usable(T),
+    /// It is there, but its hardware is missing. It holds its id all the same.
+    Unavailable(T, Refusal),
+}
+
+/// Looks for backends, and takes each candidate through the stages `discover` to `identify`, one
+/// after another, so that one that fails shadows nobody. `create` then makes an instance, validates
+/// its table and initializes it; the stages `create` and `probe` are its own.
+///
+/// Every verdict is logged.
+///
+/// # Safety
+/// This runs the code of every library that passes the inspection.
+pub unsafe fn load<P, T>(
+    request: &Request<'_, P>,
+    mut create: impl FnMut(DynamicBackend) -> Result<Created<T>, Refusal>,
+) -> Loaded<T>
+where
+    P: AsRef<std::path::Path>,
+{
+    let mut verdicts: Vec<Option<Verdict>> = Vec::new();
+    let mut backends = Vec::new();
+    if *request.selection != Selection::Disabled {
+        let mut trials = Vec::new();
+        for (place, found) in discover::discover(request.directories)
+            .into_iter()
+            .enumerate()
+        {
+            verdicts.push(match found {
+                Found::Candidate(candidate) => {
+                    let inspection = candidate.inspect(request.host);
+                    trials.push(Trial {
+                        place,
+                        candidate,
+                        inspection,
+                    });
+                    None
+                }
+                Found::Refused(verdict) => {
+                    verdict.log();
+                    Some(*verdict)
+                }
+            });
+        }
+        discover::trial_order(
+            &mut trials,
+            |trial| &trial.candidate,
+            |trial| trial.inspection.note.as_ref().map(|note| &note.backend_id),
+        );
+        let mut load = Load {
+            request,
+            taken: request.taken.clone(),
+            create: &mut create,
+            backends: &mut backends,
+            verdicts: &mut verdicts,
+        };
+        let mut trials = VecDeque::from(trials);
+        while let Some(first) = trials.front() {
+            let directory = first.candidate.directory;
+            let count = trials
+                .iter()
+                .take_while(|trial| trial.candidate.directory == directory)
+                .count();
+            // SAFETY: the caller takes the responsibility for the libraries' code.
+            unsafe { load.directory(trials.drain(..count).collect()) };
+        }
+    }
+    Loaded {
+        backends,
+        verdicts: verdicts.into_iter().flatten().collect(),
+    }
+}
+
+/// A candidate on its way through the stages.
+struct Trial {
+    /// Its place in scan order.
+    place: usize,
+    candidate: Candidate,
+    inspection: Inspection,
+}
+
+struct Load<'a, P, T, C> {
+    request: &'a Request<'a, P>,
+    taken: BTreeSet<BackendId>,
+    create: &'a mut C,
+    backends: &'a mut Vec<T>,
+    verdicts: &'a mut Vec<Option<Verdict>>,
+}
+
+impl<P, T, C> Load<'_, P, T, C>
+where
+    C: FnMut(DynamicBackend) -> Result<Created<T>, Refusal>,
+{
+    /// Tries the candidates of one directory, in order.
+    ///
+    /// # Safety
+    /// As for [`load`].
+    unsafe fn directory(&mut self, mut trials: VecDeque<Trial>) {
+        let mut strangers = Vec::new();
+        while let Some(trial) = trials.pop_front() {
+            // SAFETY: the caller takes the responsibility for the library's code.
+            match unsafe { trial.identify(self.request, &self.taken) } {
+                Err(verdict) => self.settle(trial.place, *verdict),
+                // Only now does a file without a note show that it is not named after its id: one
+                // that is goes first.
+                Ok(backend)
+                    if !trial
+                        .candidate
+                        .is_named_after(backend.backend_id().as_str())
+                        && trials
+                            .iter()
+                            .any(|other| other.claims(backend.backend_id())) =>
+                {
+                    strangers.push((trial, backend));
+                }
+                Ok(backend) => self.create(&trial, backend),
+            }
+        }
+        for (trial, backend) in strangers {
+            self.create(&trial, backend);
+        }
+    }
+
+    /// Lets the caller make something of an identified backend, unless its id is not free.
+    fn create(&mut self, trial: &Trial, backend: DynamicBackend) {
+        let (id, version) = (backend.backend_id().clone(), backend.version());
+        let refused = |refusal| {
+            let mut verdict = trial.candidate.refused(refusal);
+            verdict.backend_id = Some(id.clone());
+            verdict.api_version = Some(version);
+            verdict
+        };
+        let created = check_id(Stage::Identify, &id, self.request, &self.taken)
+            .and_then(|()| (self.create)(backend));
+        let verdict = match created {
+            Err(refusal) => refused(refusal),
+            Ok(Created::Usable(created)) => {
+                self.taken.insert(id.clone());
+                self.backends.push(created);
+                trial.warn_of_strange_name(&id);
+                trial.candidate.loaded(Stage::Create, id, version)
+            }
+            Ok(Created::Unavailable(created, refusal)) => {
+                self.taken.insert(id.clone());
+                self.backends.push(created);
+                let mut verdict = refused(refusal);
+                verdict.status = Status::Unavailable;
+                verdict
+            }
+        };
+        self.settle(trial.place, verdict);
+    }
+
+    fn settle(&mut self, place: usize, verdict: Verdict) {
+        verdict.log();
+        if let Some(slot) = self.verdicts.get_mut(place) {
+            *slot = Some(verdict);
+        }
+    }
+}
+
+impl Trial {
+    /// The stages `inspect` to `identify`.
+    ///
+    /// # Safety
+    /// As for [`load`].
+    unsafe fn identify<P>(
+        &self,
+        request: &Request<'_, P>,
+        taken: &BTreeSet<BackendId>,
+    ) -> Result<DynamicBackend, Box<Verdict>> {
+        let note = self.inspection.note.as_ref();
+        let refused = |refusal| {
+            let mut verdict = self.candidate.refused(refusal);
+            verdict.backend_id = note.map(|note| note.backend_id.clone());
+            verdict.api_version = note.map(|note| note.api_version);
+            Box::new(verdict)
+        };
+        if !is_backend_supported(&self.inspection) {
+            let refusal = self.inspection.refusal().cloned();
+            return Err(refused(refusal.unwrap_or_else(|| {
+                Refusal::new(Stage::Inspect, Code::Unreadable, "the file cannot be used")
+            })));
+        }
+        match note {
+            Some(note) => check_id(Stage::Inspect, &note.backend_id, request, taken),
+            // Until the backend itself is asked, its file's name stands for its id; but a name is
+            // no promise, so that it only decides on whether the backend is wanted.
+            None => check_wanted(Stage::Inspect, &self.candidate.file_name.name, request),
+        }
+        .map_err(refused)?;
+        // SAFETY: the caller takes the responsibility for the library's code.
+        unsafe { load_dynamic_backend(&self.candidate, &self.inspection, request.host) }
+            .map_err(refused)
+    }
+
+    /// Whether this sound candidate says, by its note or else by its name, that it is `id`, and is
+    /// named after it.
+    fn claims(&self, id: &BackendId) -> bool {
+        let is_claimed = match &self.inspection.note {
+            Some(note) => note.backend_id == *id,
+            None => true,
+        };
+        is_claimed
+            && is_backend_supported(&self.inspection)
+            && self.candidate.is_named_after(id.as_str())
+    }
+
+    fn warn_of_strange_name(&self, id: &BackendId) {
+        if !self.candidate.is_named_after(id.as_str()) {
+            log::warn!(
+                "dynamic backend {}: its name says '{}', but its id is '{id}'; rename the file \
+                 if it is to win over other backends of that id",
+                self.candidate.path.display(),
+                self.candidate.file_name.name
+            );
+        }
+    }
+}
+
+fn check_id<P>(
+    stage: Stage,
+    id: &BackendId,
+    request: &Request<'_, P>,
+    taken: &BTreeSet<BackendId>,
+) -> Result<(), Refusal> {
+    check_wanted(stage, id.as_str(), request)?;
+    if taken.contains(id) {
+        return Err(Refusal::new(
+            stage,
+            Code::IdDuplicate,
+            format!("there is already a backend '{id}'"),
+        )
+        .with_hint("remove the one that is not wanted"));
+    }
+    Ok(())
+}
+
+fn check_wanted<P>(stage: Stage, id: &str, request: &Request<'_, P>) -> Result<(), Refusal> {
+    if request.selection.admits(id) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        stage,
+        Code::Excluded,
+        format!("the application does not want backend '{id}'"),
+    ))
+}

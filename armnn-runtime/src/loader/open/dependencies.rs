@@ -1,0 +1,243 @@
+//! Which library is missing, when loading fails.
+//!
+//! The libraries that a file needs are looked for as the dynamic linker does: those in memory,
+//! `DT_RPATH`, `LD_LIBRARY_PATH`, `DT_RUNPATH`, the linker's cache, the system's directories; and
+//! for each one found, the libraries that it needs in turn. Files are read as data.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    ffi::{OsStr, OsString},
+    os::unix::ffi::{OsStrExt as _, OsStringExt as _},
+    path::{Path, PathBuf},
+};
+
+use super::linker_cache::LinkerCache;
+use crate::loader::{
+    images,
+    inspect::{self, HostInterface, Inspection, Machine},
+};
+
+/// More libraries than any backend needs.
+const MAX_LIBRARIES: usize = 1024;
+
+/// A library that is not to be found.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Missing {
+    /// Its name.
+    pub(super) name: String,
+    /// The file that needs it.
+    pub(super) needed_by: PathBuf,
+}
+
+/// The first library, going breadth-first like the dynamic linker, that `path` needs directly or
+/// not and that is not to be found. `None` when all are there, or the search cannot tell.
+pub(super) fn find_missing(path: &Path, inspection: &Inspection) -> Option<Missing> {
+    let search = Search {
+        loaded: images::loaded()
+            .into_iter()
+            .filter_map(|image| Some(image.path.file_name()?.to_owned()))
+            .collect(),
+        environment: split(std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default()),
+        cache: LinkerCache::read(),
+    };
+    let mut seen: HashSet<OsString> = HashSet::new();
+    let mut queue = VecDeque::from([Library::new(path, inspection, &[])]);
+    while let Some(library) = queue.pop_front() {
+        for name in &library.needed {
+            if seen.len() >= MAX_LIBRARIES || !seen.insert(name.into()) {
+                continue;
+            }
+            match search.find(&library, name) {
+                Found::InMemory => {}
+                Found::File(path, inspection) => {
+                    queue.push_back(Library::new(&path, &inspection, &library.inherited));
+                }
+                Found::Unknown => return None,
+                Found::Nowhere => {
+                    return Some(Missing {
+                        name: name.clone(),
+                        needed_by: library.path,
+                    });
+                }
+            }
+        }
+    }
+    None
+}
+
+/// A library whose needs are looked for.
+struct Library {
+    path: PathBuf,
+    needed: Vec<String>,
+    /// Directories from `DT_RUNPATH`, for its own needs.
+    runpath: Vec<PathBuf>,
+    has_runpath: bool,
+    /// Directories from `DT_RPATH`, its own first, for all that it brings in.
+    inherited: Vec<PathBuf>,
+}
+
+impl Library {
+    fn new(path: &Path, inspection: &Inspection, inherited: &[PathBuf]) -> Self {
+        let directories = |list: &Option<String>| {
+            let list = list.clone().unwrap_or_default();
+            split(list.into())
+                .into_iter()
+                .map(|directory| expand_origin(&directory, path))
+                .collect::<Vec<_>>()
+        };
+        let has_runpath = inspection.runpath.is_some();
+        // Where there is both, the old way does not count.
+        let mut rpath = if has_runpath {
+            Vec::new()
+        } else {
+            directories(&inspection.rpath)
+        };
+        rpath.extend_from_slice(inherited);
+        Self {
+            path: path.to_owned(),
+            needed: inspection.needed.clone(),
+            runpath: directories(&inspection.runpath),
+            has_runpath,
+            inherited: rpath,
+        }
+    }
+}
+
+enum Found {
+    /// Something of this name is loaded.
+    InMemory,
+    File(PathBuf, Box<Inspection>),
+    /// It depends on something that only the dynamic linker knows.
+    Unknown,
+    Nowhere,
+}
+
+struct Search {
+    loaded: HashSet<OsString>,
+    environment: Vec<PathBuf>,
+    cache: LinkerCache,
+}
+
+impl Search {
+    fn find(&self, library: &Library, name: &str) -> Found {
+        if name.contains('/') {
+            let path = expand_origin(Path::new(name), &library.path);
+            return match usable(&path) {
+                Some(inspection) => Found::File(path, inspection),
+                None => Found::Nowhere,
+            };
+        }
+        if self.loaded.contains(OsStr::new(name)) {
+            return Found::InMemory;
+        }
+        let rpath: &[PathBuf] = if library.has_runpath {
+            &[]
+        } else {
+            &library.inherited
+        };
+        let system = system_directories();
+        let directories = rpath
+            .iter()
+            .chain(&self.environment)
+            .chain(&library.runpath)
+            .map(|directory| directory.join(name));
+        let paths = directories
+            .chain(self.cache.paths(name))
+            .chain(system.iter().map(|directory| directory.join(name)));
+        let mut is_unknown = false;
+        for path in paths {
+            // `$LIB` and `$PLATFORM` stand for what the dynamic linker was built with.
+            is_unknown |= path.as_os_str().as_bytes().contains(&b'$');
+            if let Some(inspection) = usable(&path) {
+                return Found::File(path, inspection);
+            }
+        }
+        if is_unknown {
+            Found::Unknown
+        } else {
+            Found::Nowhere
+        }
+    }
+}
+
+/// What the file at `path` says about itself, if it is for this machine. The dynamic linker passes
+/// over any other and goes on looking.
+fn usable(path: &Path) -> Option<Box<Inspection>> {
+    let inspection = inspect::inspect_path(path, HostInterface::CURRENT).ok()?;
+    let is_for_this_machine = inspection.class == Some(usize::BITS as u8)
+        && (Machine::HOST.is_none() || inspection.machine == Machine::HOST);
+    is_for_this_machine.then(|| Box::new(inspection))
+}
+
+/// The directories that are searched without being told to.
+fn system_directories() -> Vec<PathBuf> {
+    let architecture = std::env::consts::ARCH;
+    let mut directories: Vec<_> = ["/lib64", "/usr/lib64", "/lib", "/usr/lib"]
+        .map(PathBuf::from)
+        .into();
+    for parent in ["/lib", "/usr/lib"] {
+        directories.push(format!("{parent}/{architecture}-linux-gnu").into());
+    }
+    directories
+}
+
+fn split(list: OsString) -> Vec<PathBuf> {
+    if list.is_empty() {
+        return Vec::new();
+    }
+    list.as_bytes()
+        .split(|byte| matches!(byte, b':' | b';'))
+        .map(|element| match element {
+            // The dynamic linker takes an empty element for the current directory.
+            b"" => PathBuf::from("."),
+            element => PathBuf::from(OsStr::from_bytes(element)),
+        })
+        .collect()
+}
+
+/// Puts the directory of `library` in the place of `$ORIGIN`.
+fn expand_origin(path: &Path, library: &Path) -> PathBuf {
+    let origin = library.parent().unwrap_or(library).as_os_str().as_bytes();
+    let mut rest = path.as_os_str().as_bytes();
+    let mut expanded = Vec::new();
+    while let Some((first, tail)) = rest.split_first() {
+        let after = rest
+            .strip_prefix(b"$ORIGIN")
+            .or_else(|| rest.strip_prefix(b"${ORIGIN}"));
+        match after {
+            Some(after) => {
+                expanded.extend_from_slice(origin);
+                rest = after;
+            }
+            None => {
+                expanded.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    OsString::from_vec(expanded).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origin_is_the_directory_of_the_library() {
+        for (path, expanded) in [
+            ("$ORIGIN", "/a/b"),
+            ("${ORIGIN}/../lib", "/a/b/../lib"),
+            ("/x/$ORIGIN", "/x//a/b"),
+            ("$LIB/$ORIG", "$LIB/$ORIG"),
+        ] {
+            let found = expand_origin(Path::new(path), Path::new("/a/b/lib.so"));
+            assert_eq!(found, Path::new(expanded));
+        }
+    }
+
+    #[test]
+    fn an_empty_element_is_the_current_directory_and_an_empty_list_is_none() {
+        assert!(split("".into()).is_empty());
+        assert_eq!(split("/a::/b".into()), ["/a", ".", "/b"].map(PathBuf::from));
+    }
+}
