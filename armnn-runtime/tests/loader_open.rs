@@ -9,13 +9,14 @@ use armnn_backend_api::{BackendVersion, sys::ARMNN_API_MINOR};
 use armnn_runtime::{
     dynamic_backend::{DynamicBackend, DynamicBackendError, FactoryFunction},
     dynamic_backend_utils::{
-        close_handle, get_entry_point, is_backend_compatible, is_path_valid, load_dynamic_backend,
-        open_handle,
+        close_handle, get_backend_paths, get_entry_point, is_backend_compatible, is_path_valid,
+        load_dynamic_backend, open_handle,
     },
     loader::{
         Code, Handle, PinCause, Refusal, Stage, UnloadOutcome,
         discover::{Candidate, Found, discover},
         inspect::HostInterface,
+        paths::{PathSources, usable_paths},
     },
 };
 use shared_objects::{Backend, Note, compile, directory};
@@ -142,6 +143,39 @@ fn entry_points_are_found_by_their_exact_name() {
         find(None, "TestFunction1"),
         Err(DynamicBackendError::NoHandle { .. })
     ));
+}
+
+#[test]
+fn handles_and_backends_may_move_and_be_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Handle>();
+    shared::<DynamicBackend>();
+}
+
+#[test]
+fn the_paths_to_search_are_reported_with_what_is_wrong_with_them() {
+    let root = directory();
+    let sources = PathSources {
+        option: vec![root.path().join("none"), root.path().into()],
+        ..PathSources::default()
+    };
+    let reports = get_backend_paths(&sources);
+    let states: Vec<_> = reports
+        .iter()
+        .map(|report| {
+            (
+                report.source.as_str(),
+                report.status.as_str(),
+                report.message.is_empty(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        states,
+        [("option", "path-invalid", false), ("option", "ok", true)]
+    );
+    let usable: Vec<_> = usable_paths(&reports).collect();
+    assert_eq!(usable, [root.path()]);
 }
 
 #[test]

@@ -32,9 +32,9 @@ impl Image {
             path: *const std::ffi::c_char,
             dynamic: usize,
         }
-        let mut map: *const LinkMap = std::ptr::null();
         #[cfg(target_env = "gnu")]
-        {
+        let map: *const LinkMap = {
+            let mut map: *const LinkMap = std::ptr::null();
             // SAFETY: the caller vouches for the handle; this request stores one pointer.
             let failed = unsafe {
                 libc::dlinfo(
@@ -46,12 +46,11 @@ impl Image {
             if failed != 0 {
                 return None;
             }
-        }
+            map
+        };
+        // Elsewhere the handle is that record.
         #[cfg(not(target_env = "gnu"))]
-        {
-            // Elsewhere the handle is that record.
-            map = handle.cast();
-        }
+        let map: *const LinkMap = handle.cast();
         // SAFETY: the record lives as long as the handle is open.
         let map = unsafe { map.as_ref()? };
         if map.path.is_null() {

@@ -22,8 +22,10 @@
 
 pub mod discover;
 pub mod handle;
+mod host_interface;
 #[cfg(target_os = "linux")]
 pub mod inspect;
+pub mod load;
 pub mod paths;
 pub mod unload;
 pub mod verdict;
@@ -37,12 +39,11 @@ pub mod identify;
 #[cfg(target_os = "linux")]
 mod images;
 #[cfg(target_os = "linux")]
-pub mod load;
-#[cfg(target_os = "linux")]
 pub mod open;
 
 pub use self::{
     handle::Handle,
+    host_interface::HostInterface,
     unload::{KeptReason, PinCause, UnloadOutcome},
     verdict::{Code, Refusal, Stage, Status, Verdict},
 };

@@ -116,6 +116,14 @@ pub struct PathReport {
     pub message: String,
 }
 
+/// The directories that are searched, out of `reports`.
+pub fn usable_paths(reports: &[PathReport]) -> impl Iterator<Item = &Path> {
+    reports
+        .iter()
+        .filter(|report| report.status == PathStatus::Ok)
+        .map(|report| report.path.as_path())
+}
+
 /// Who named a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -18,7 +18,6 @@ mod symbols;
 
 use std::{fmt, fs::File, path::Path};
 
-use armnn_backend_api::{BackendVersion, sys};
 use object::{NativeEndian, elf};
 
 pub(super) use self::note::version_refusal;
@@ -33,6 +32,7 @@ pub use self::{
     reader::ReadAt,
     symbols::{Export, ExportState},
 };
+pub use super::host_interface::HostInterface;
 use super::{
     discover::regular_file,
     verdict::{Code, Refusal, Stage},
@@ -45,23 +45,6 @@ type FileHeader = elf::FileHeader32<NativeEndian>;
 type ProgramHeader = <FileHeader as object::read::elf::FileHeader>::ProgramHeader;
 type Dyn = <FileHeader as object::read::elf::FileHeader>::Dyn;
 type Sym = <FileHeader as object::read::elf::FileHeader>::Sym;
-
-/// The interface that candidates are measured against.
-#[derive(Clone, Copy, Debug)]
-pub struct HostInterface<'a> {
-    /// Its version.
-    pub version: BackendVersion,
-    /// The layout hash of each minor of its major, by minor.
-    pub layout_hashes: &'a [u64],
-}
-
-impl HostInterface<'static> {
-    /// The interface of this library.
-    pub const CURRENT: Self = Self {
-        version: BackendVersion::CURRENT,
-        layout_hashes: &sys::layout::LAYOUT_HASHES,
-    };
-}
 
 /// What a file says about itself. What could not be read is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

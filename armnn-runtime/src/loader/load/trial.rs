@@ -1,142 +1,62 @@
-//! Taking every candidate through the stages.
+//! Trying candidates one after another.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use armnn_backend_api::BackendId;
 
-use super::{
-    discover::{self, Candidate, Found},
-    inspect::{HostInterface, Inspection},
-    verdict::{Code, Refusal, Stage, Status, Verdict},
-};
+use super::{Created, Request};
 use crate::{
     dynamic_backend::DynamicBackend,
     dynamic_backend_utils::{is_backend_supported, load_dynamic_backend},
+    loader::{
+        discover::{self, Candidate},
+        inspect::Inspection,
+        verdict::{Code, Refusal, Stage, Status, Verdict},
+    },
 };
 
-/// Which backends are loaded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Selection {
-    /// All.
-    #[default]
-    All,
-    /// Those with one of these ids.
-    Only(BTreeSet<BackendId>),
-    /// Those with none of these ids.
-    Except(BTreeSet<BackendId>),
-    /// None; nothing is searched.
-    Disabled,
-}
-
-impl Selection {
-    /// Whether a backend with this id is wanted.
-    pub fn admits(&self, id: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Only(ids) => ids.contains(id),
-            Self::Except(ids) => !ids.contains(id),
-            Self::Disabled => false,
-        }
-    }
-}
-
-/// What is to be loaded, and from where.
-#[derive(Clone, Debug)]
-pub struct Request<'a, P> {
-    /// The directories to search, in order.
-    pub directories: &'a [P],
-    /// Which backends are wanted.
-    pub selection: &'a Selection,
-    /// Ids that are taken already, by backends that are linked in.
-    pub taken: &'a BTreeSet<BackendId>,
-    /// The interface that candidates are measured against.
-    pub host: HostInterface<'a>,
-}
-
-/// What came of it.
-#[derive(Debug)]
-pub struct Loaded<T> {
-    /// What the caller made of each backend that came through, in the order of loading.
-    pub backends: Vec<T>,
-    /// One verdict per candidate, in scan order.
-    pub verdicts: Vec<Verdict>,
-}
-
-/// What the caller made of a backend in the stages `create` and `probe`.
-#[derive(Debug)]
-pub enum Created<T> {
-    /// It is in use.
-    Usable(T),
-    /// It is there, but its hardware is missing. It holds its id all the same.
-    Unavailable(T, Refusal),
-}
-
-/// Looks for backends, and takes each candidate through the stages `discover` to `identify`, one
-/// after another, so that one that fails shadows nobody. `create` then makes an instance, validates
-/// its table and initializes it; the stages `create` and `probe` are its own.
-///
-/// Every verdict is logged.
+/// Tries `candidates`, each with its place in scan order, in the order that lets the right one win
+/// an id, and puts the verdict on each in its place.
 ///
 /// # Safety
-/// This runs the code of every library that passes the inspection.
-pub unsafe fn load<P, T>(
+/// As for [`load`](super::load).
+pub(super) unsafe fn try_all<P, T>(
     request: &Request<'_, P>,
-    mut create: impl FnMut(DynamicBackend) -> Result<Created<T>, Refusal>,
-) -> Loaded<T>
-where
-    P: AsRef<std::path::Path>,
-{
-    let mut verdicts: Vec<Option<Verdict>> = Vec::new();
-    let mut backends = Vec::new();
-    if *request.selection != Selection::Disabled {
-        let mut trials = Vec::new();
-        for (place, found) in discover::discover(request.directories)
-            .into_iter()
-            .enumerate()
-        {
-            verdicts.push(match found {
-                Found::Candidate(candidate) => {
-                    let inspection = candidate.inspect(request.host);
-                    trials.push(Trial {
-                        place,
-                        candidate,
-                        inspection,
-                    });
-                    None
-                }
-                Found::Refused(verdict) => {
-                    verdict.log();
-                    Some(*verdict)
-                }
-            });
-        }
-        discover::trial_order(
-            &mut trials,
-            |trial| &trial.candidate,
-            |trial| trial.inspection.note.as_ref().map(|note| &note.backend_id),
-        );
-        let mut load = Load {
-            request,
-            taken: request.taken.clone(),
-            create: &mut create,
-            backends: &mut backends,
-            verdicts: &mut verdicts,
-        };
-        let mut trials = VecDeque::from(trials);
-        while let Some(first) = trials.front() {
-            let directory = first.candidate.directory;
-            let count = trials
-                .iter()
-                .take_while(|trial| trial.candidate.directory == directory)
-                .count();
-            // SAFETY: the caller takes the responsibility for the libraries' code.
-            unsafe { load.directory(trials.drain(..count).collect()) };
-        }
+    candidates: Vec<(usize, Candidate)>,
+    create: impl FnMut(DynamicBackend) -> Result<Created<T>, Refusal>,
+    verdicts: &mut [Option<Verdict>],
+) -> Vec<T> {
+    let mut trials: Vec<_> = candidates
+        .into_iter()
+        .map(|(place, candidate)| Trial {
+            place,
+            inspection: candidate.inspect(request.host),
+            candidate,
+        })
+        .collect();
+    discover::trial_order(
+        &mut trials,
+        |trial| &trial.candidate,
+        |trial| trial.inspection.note.as_ref().map(|note| &note.backend_id),
+    );
+    let mut load = Load {
+        request,
+        taken: request.taken.clone(),
+        create,
+        backends: Vec::new(),
+        verdicts,
+    };
+    let mut trials = VecDeque::from(trials);
+    while let Some(first) = trials.front() {
+        let directory = first.candidate.directory;
+        let count = trials
+            .iter()
+            .take_while(|trial| trial.candidate.directory == directory)
+            .count();
+        // SAFETY: the caller takes the responsibility for the libraries' code.
+        unsafe { load.directory(trials.drain(..count).collect()) };
     }
-    Loaded {
-        backends,
-        verdicts: verdicts.into_iter().flatten().collect(),
-    }
+    load.backends
 }
 
 /// A candidate on its way through the stages.
@@ -150,9 +70,9 @@ struct Trial {
 struct Load<'a, P, T, C> {
     request: &'a Request<'a, P>,
     taken: BTreeSet<BackendId>,
-    create: &'a mut C,
-    backends: &'a mut Vec<T>,
-    verdicts: &'a mut Vec<Option<Verdict>>,
+    create: C,
+    backends: Vec<T>,
+    verdicts: &'a mut [Option<Verdict>],
 }
 
 impl<P, T, C> Load<'_, P, T, C>
@@ -162,7 +82,7 @@ where
     /// Tries the candidates of one directory, in order.
     ///
     /// # Safety
-    /// As for [`load`].
+    /// As for [`load`](super::load).
     unsafe fn directory(&mut self, mut trials: VecDeque<Trial>) {
         let mut strangers = Vec::new();
         while let Some(trial) = trials.pop_front() {
@@ -231,7 +151,7 @@ impl Trial {
     /// The stages `inspect` to `identify`.
     ///
     /// # Safety
-    /// As for [`load`].
+    /// As for [`load`](super::load).
     unsafe fn identify<P>(
         &self,
         request: &Request<'_, P>,
