@@ -1,25 +1,15 @@
 //! A backend that was loaded from a shared object.
 
-use std::{
-    ffi::{c_char, c_void},
-    path::PathBuf,
-};
+use std::{path::PathBuf, sync::OnceLock};
 
 use armnn_backend_api::{BackendId, BackendVersion};
 
-use crate::loader::{Handle, Refusal, UnloadOutcome};
 #[cfg(target_os = "linux")]
 use crate::loader::{bind::EntryPoints, identify::Identity, inspect::BackendNote};
-
-/// `GetBackendId`: returns the backend's id as a constant, NUL-terminated text.
-#[doc(alias = "IdFunction")]
-pub type BackendIdFunction = unsafe extern "C" fn() -> *const c_char;
-
-/// `GetVersion`: stores major and minor of the interface that the backend was built against.
-pub type VersionFunction = unsafe extern "C" fn(major: *mut u32, minor: *mut u32);
-
-/// `BackendFactory`: makes a new instance of the backend, which the caller then owns.
-pub type FactoryFunction = unsafe extern "C" fn() -> *mut c_void;
+use crate::{
+    backend_registry::FactoryFunction,
+    loader::{Handle, KeptReason, Refusal, UnloadOutcome},
+};
 
 /// Why a shared object cannot be used as a backend.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +60,8 @@ pub enum DynamicBackendError {
 }
 
 /// A backend that was loaded from a shared object: the library's handle, the three functions, and
-/// what they answered. Dropping it closes the library.
+/// what they answered. Dropping it closes the library, unless that must
+/// [stay in memory](Self::keep).
 ///
 /// Instances of the backend, and everything that they made, must be gone before that; holding the
 /// `DynamicBackend` in an [`Arc`](std::sync::Arc) beside each of them sees to it.
@@ -81,6 +72,7 @@ pub struct DynamicBackend {
     functions: EntryPoints,
     backend_id: BackendId,
     version: BackendVersion,
+    kept: OnceLock<KeptReason>,
 }
 
 impl DynamicBackend {
@@ -128,6 +120,7 @@ impl DynamicBackend {
             functions,
             backend_id: identity.backend_id,
             version: identity.version,
+            kept: OnceLock::new(),
         })
     }
 
@@ -167,11 +160,26 @@ impl DynamicBackend {
         self.handle.as_ref()
     }
 
-    /// Closes the library and tells what became of it; `None` when it was closed or given away
-    /// before.
+    /// Keeps the library in memory for the rest of the process: it is not closed any more. The
+    /// first reason stays.
+    pub fn keep(&self, reason: KeptReason) {
+        let _ = self.kept.set(reason);
+    }
+
+    /// Closes the library, unless it is to be kept, and tells what became of it; `None` when it was
+    /// closed or given away before.
     #[doc(alias = "Close")]
     pub fn close(&mut self) -> Option<UnloadOutcome> {
-        crate::dynamic_backend_utils::close_handle(self.handle.take())
+        match self.kept.get() {
+            None => crate::dynamic_backend_utils::close_handle(self.handle.take()),
+            Some(reason) => {
+                let handle = self.handle.take()?;
+                let outcome = UnloadOutcome::Kept(reason.clone());
+                log::warn!("shared object {}: {outcome}", handle.path().display());
+                std::mem::forget(handle);
+                Some(outcome)
+            }
+        }
     }
 
     /// Gives the handle away without closing the library; `None` when it was closed or given away
@@ -179,5 +187,11 @@ impl DynamicBackend {
     #[doc(alias = "Release")]
     pub fn release(&mut self) -> Option<Handle> {
         self.handle.take()
+    }
+}
+
+impl Drop for DynamicBackend {
+    fn drop(&mut self) {
+        self.close();
     }
 }

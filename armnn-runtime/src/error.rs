@@ -11,12 +11,14 @@ use crate::{loader::Verdict, optimizer::Refusal};
 #[non_exhaustive]
 pub enum CreateError {
     /// There is no backend that can be used.
-    #[error("no backend can be used{}", describe_search(.paths, .verdicts))]
+    #[error("no backend can be used{}{}", list_static(.failed_static), describe_search(.paths, .verdicts))]
     NoBackends {
         /// Every path that was looked at, with what was wrong with it.
         paths: Vec<(PathBuf, Option<String>)>,
         /// Every candidate that was refused.
         verdicts: Vec<Verdict>,
+        /// Static backends that could not be used, with the reason.
+        failed_static: Vec<(String, String)>,
     },
     /// A required backend is missing.
     #[error("the required backend {id} cannot be used: {reason}{}", describe_search(.paths, .verdicts))]
@@ -31,12 +33,14 @@ pub enum CreateError {
         verdicts: Vec<Verdict>,
     },
     /// Options are given for a backend that was not found.
-    #[error("option '{option}' is for backend {backend}, which is not there; check the id, or see backend_report() for why it was refused")]
+    #[error("option '{option}' is for backend {backend}, which cannot be used: {reason}")]
     OptionForMissingBackend {
         /// The backend.
         backend: BackendId,
         /// The option's name.
         option: String,
+        /// Why it cannot be used.
+        reason: String,
     },
     /// The threads could not be started.
     #[error("cannot start {n_threads} threads to compute on: {source}; use fewer")]
@@ -48,11 +52,20 @@ pub enum CreateError {
     },
 }
 
+fn list_static(failed: &[(String, String)]) -> String {
+    failed
+        .iter()
+        .map(|(id, reason)| format!("\n  static backend {id}: {reason}"))
+        .collect()
+}
+
 fn describe_search(paths: &[(PathBuf, Option<String>)], verdicts: &[Verdict]) -> String {
     use std::fmt::Write;
     let mut text = String::new();
     if paths.is_empty() {
-        text.push_str("; no path was searched: register a static backend, or set dynamic_backends_path");
+        text.push_str(
+            "; no path was searched: register a static backend, or set dynamic_backends_path",
+        );
     }
     for (path, problem) in paths {
         let problem = problem.as_deref().unwrap_or("searched");
@@ -69,6 +82,16 @@ fn describe_search(paths: &[(PathBuf, Option<String>)], verdicts: &[Verdict]) ->
         );
     }
     text
+}
+
+/// A runtime that could not be shut down, because loaded networks use its backends.
+#[derive(Debug, thiserror::Error)]
+#[error("backends are still in use: {}; drop the networks that are loaded on them first", list_ids(.in_use))]
+pub struct ShutdownError {
+    /// The backends that are in use.
+    pub in_use: Vec<BackendId>,
+    /// The runtime, unchanged.
+    pub runtime: Box<crate::Runtime>,
 }
 
 /// Why a network could not be optimized.
@@ -102,7 +125,9 @@ pub enum OptimizeError {
         usable: Vec<BackendId>,
     },
     /// A pin matches no layer.
-    #[error("the pin {pattern}={backend} matches no layer; names and types are listed by the report")]
+    #[error(
+        "the pin {pattern}={backend} matches no layer; names and types are listed by the report"
+    )]
     PinMatchesNothing {
         /// The pattern.
         pattern: String,
@@ -142,18 +167,27 @@ pub enum OptimizeError {
 }
 
 fn list_unusable(unusable: &[(BackendId, String)]) -> String {
-    unusable.iter().map(|(id, reason)| format!("\n  {id}: {reason}")).collect()
+    unusable
+        .iter()
+        .map(|(id, reason)| format!("\n  {id}: {reason}"))
+        .collect()
 }
 
 fn list_ids(ids: &[BackendId]) -> String {
     if ids.is_empty() {
         return "none".to_owned();
     }
-    ids.iter().map(BackendId::as_str).collect::<Vec<_>>().join(", ")
+    ids.iter()
+        .map(BackendId::as_str)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn list_refusals(refusals: &[Refusal]) -> String {
-    refusals.iter().map(|r| format!("\n  {}: {}", r.backend, r.reason)).collect()
+    refusals
+        .iter()
+        .map(|r| format!("\n  {}: {}", r.backend, r.reason))
+        .collect()
 }
 
 /// Why a network could not be loaded, or not be compiled for given input shapes.
@@ -164,7 +198,9 @@ pub enum LoadError {
     #[error(transparent)]
     Network(#[from] armnn_network::NetworkError),
     /// The shape of a tensor is not known though the inputs' are.
-    #[error("the shape of tensor '{tensor}' is {shape}: it depends on data, or an input's shape is not given")]
+    #[error(
+        "the shape of tensor '{tensor}' is {shape}: it depends on data, or an input's shape is not given"
+    )]
     UnknownShape {
         /// The tensor's name.
         tensor: String,
@@ -172,7 +208,9 @@ pub enum LoadError {
         shape: Shape,
     },
     /// A tensor is larger than the memory limit.
-    #[error("tensor '{tensor}' of {data_type} {shape} is larger than the memory limit of {limit} bytes")]
+    #[error(
+        "tensor '{tensor}' of {data_type} {shape} is larger than the memory limit of {limit} bytes"
+    )]
     TensorTooLarge {
         /// The tensor's name.
         tensor: String,
@@ -324,12 +362,17 @@ pub struct ExecuteError {
 }
 
 fn describe_step(backend: &Option<BackendId>, layers: &[String]) -> String {
-    let mut text = backend.as_ref().map_or_else(String::new, |id| format!("backend {id} "));
+    let mut text = backend
+        .as_ref()
+        .map_or_else(String::new, |id| format!("backend {id} "));
     match layers {
         [] => text.push_str("failed: "),
         [layer] => text.push_str(&format!("failed in layer {layer}: ")),
         [first, .., last] => {
-            text.push_str(&format!("failed in {} layers, {first} to {last}: ", layers.len()));
+            text.push_str(&format!(
+                "failed in {} layers, {first} to {last}: ",
+                layers.len()
+            ));
         }
     }
     text

@@ -1,5 +1,37 @@
 //! Optimizes, loads and executes networks on backends that are linked in or loaded at run time.
 
+mod aligned_buffer;
+mod backend;
+pub mod backend_registry;
 pub mod dynamic_backend;
 pub mod dynamic_backend_utils;
+mod error;
 pub mod loader;
+mod network;
+mod optimizer;
+mod options;
+mod plan;
+mod runtime;
+mod tensor;
+mod thread_pool;
+
+pub use armnn_backend_api::{
+    BackendError, BackendId, BackendKind, BackendVersion, Capabilities, DataType, LayerType, Shape,
+    StaticBackend, TensorInfo,
+};
+pub use backend::Device;
+pub use backend_registry::{BackendRegistry, Origin};
+pub use dynamic_backend::DynamicBackend;
+pub use error::{
+    CreateError, ExecuteError, InputError, LoadError, OptimizeError, RunError, ShutdownError,
+    TensorError,
+};
+pub use loader::load::Selection;
+pub use network::{ExecutionState, LoadOptions, LoadedNetwork, ProfileEvent, StepReport};
+pub use optimizer::{
+    AssignmentReport, Choice, GatheredRefusal, LayerAssignment, LayerPattern, LayerPatternError,
+    OptimizedNetwork, OptimizerOptions, Refusal,
+};
+pub use options::{BackendOption, BackendOptionValue};
+pub use runtime::{BackendInfo, BackendReport, CreationOptions, Runtime, UnloadReport};
+pub use tensor::HostTensor;

@@ -28,7 +28,10 @@ pub enum BackendOptionValue {
 impl BackendOption {
     /// An option.
     pub fn new(name: impl Into<String>, value: impl Into<BackendOptionValue>) -> Self {
-        Self { name: name.into(), value: value.into() }
+        Self {
+            name: name.into(),
+            value: value.into(),
+        }
     }
 }
 

@@ -16,10 +16,15 @@ impl HostTensor {
     /// # Errors
     /// When a dimension is unknown, or there is no memory.
     pub fn zeroed(info: TensorInfo) -> Result<Self, TensorError> {
-        let len =
-            info.byte_len().ok_or_else(|| TensorError::UnknownSize { info: info.to_string() })?;
-        let data = AlignedBuffer::new(len, AlignedBuffer::ALIGNMENT)
-            .map_err(|e| TensorError::OutOfMemory { info: info.to_string(), bytes: e.0 })?;
+        let len = info.byte_len().ok_or_else(|| TensorError::UnknownSize {
+            info: info.to_string(),
+        })?;
+        let data = AlignedBuffer::new(len, AlignedBuffer::ALIGNMENT).map_err(|e| {
+            TensorError::OutOfMemory {
+                info: info.to_string(),
+                bytes: e.0,
+            }
+        })?;
         Ok(Self { info, data })
     }
 
@@ -49,7 +54,11 @@ impl HostTensor {
         let mut tensor = Self::zeroed(info)?;
         let (expected, given) = (tensor.data.len(), size_of_val(values));
         if expected != given {
-            return Err(TensorError::Size { info: tensor.info.to_string(), expected, given });
+            return Err(TensorError::Size {
+                info: tensor.info.to_string(),
+                expected,
+                given,
+            });
         }
         for (to, from) in tensor.data.as_mut_slice().chunks_exact_mut(4).zip(values) {
             to.copy_from_slice(&from.to_ne_bytes());

@@ -59,12 +59,20 @@ impl ThreadPool {
     /// A pool of `n_threads` threads, the caller included; at least one.
     pub(crate) fn new(n_threads: u32) -> std::io::Result<Arc<Self>> {
         let shared = Arc::new(Shared {
-            state: Mutex::new(State { job: None, generation: 0, active: 0, stop: false }),
+            state: Mutex::new(State {
+                job: None,
+                generation: 0,
+                active: 0,
+                stop: false,
+            }),
             start: Condvar::new(),
             done: Condvar::new(),
             next_task: AtomicU32::new(0),
         });
-        let mut pool = Self { shared: Arc::clone(&shared), workers: Vec::new() };
+        let mut pool = Self {
+            shared: Arc::clone(&shared),
+            workers: Vec::new(),
+        };
         for index in 1..n_threads.max(1) {
             let shared = Arc::clone(&shared);
             let worker = std::thread::Builder::new()
@@ -90,8 +98,14 @@ impl ThreadPool {
         body: Option<Body>,
         data: *mut c_void,
     ) -> sys::ArmnnStatus {
-        let Some(body) = body else { return sys::ARMNN_STATUS_INVALID_ARGUMENT };
-        let job = Job { body, data, n_tasks };
+        let Some(body) = body else {
+            return sys::ARMNN_STATUS_INVALID_ARGUMENT;
+        };
+        let job = Job {
+            body,
+            data,
+            n_tasks,
+        };
         // The counter of tasks must not wrap around.
         if n_tasks > 1 && n_tasks < u32::MAX - self.n_threads() && self.start(job) {
             self.shared.run(job, 0);
@@ -128,7 +142,11 @@ impl ThreadPool {
         // No worker that did not start yet may do so from here on.
         state.job = None;
         while state.active > 0 {
-            state = self.shared.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .shared
+                .done
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -153,7 +171,12 @@ impl Shared {
                         self.done.notify_one();
                     }
                 }
-                _ => state = self.start.wait(state).unwrap_or_else(PoisonError::into_inner),
+                _ => {
+                    state = self
+                        .start
+                        .wait(state)
+                        .unwrap_or_else(PoisonError::into_inner)
+                }
             }
         }
     }
@@ -199,7 +222,11 @@ mod tests {
         assert!(thread < l.pool.n_threads());
         l.counts[task as usize].fetch_add(1, Ordering::Relaxed);
         if l.nested > 0 {
-            let inner = Loop { pool: l.pool, counts: zeros(3), nested: l.nested - 1 };
+            let inner = Loop {
+                pool: l.pool,
+                counts: zeros(3),
+                nested: l.nested - 1,
+            };
             run(&inner);
             assert!(inner.counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
         }
@@ -212,8 +239,10 @@ mod tests {
     fn run(l: &Loop<'_>) {
         let data = std::ptr::from_ref(l).cast_mut().cast();
         // SAFETY: the loop may be used from several threads.
-        let status =
-            unsafe { l.pool.parallel_for_raw(l.counts.len() as u32, Some(count), data) };
+        let status = unsafe {
+            l.pool
+                .parallel_for_raw(l.counts.len() as u32, Some(count), data)
+        };
         assert_eq!(status, sys::ARMNN_STATUS_OK);
     }
 
@@ -222,7 +251,11 @@ mod tests {
         for n_threads in [1, 2, 5] {
             let pool = ThreadPool::new(n_threads).unwrap();
             for n_tasks in [0, 1, 2, 1000] {
-                let l = Loop { pool: &pool, counts: zeros(n_tasks), nested: 2 };
+                let l = Loop {
+                    pool: &pool,
+                    counts: zeros(n_tasks),
+                    nested: 2,
+                };
                 run(&l);
                 assert!(l.counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
             }
@@ -236,7 +269,11 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..200 {
-                        let l = Loop { pool: &pool, counts: zeros(7), nested: 0 };
+                        let l = Loop {
+                            pool: &pool,
+                            counts: zeros(7),
+                            nested: 0,
+                        };
                         run(&l);
                         assert!(l.counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
                     }

@@ -49,7 +49,9 @@ impl ExecutionHandle {
         raw: *mut ArmnnExecution,
         context: Arc<ModelContextHandle>,
     ) -> Result<Option<Self>, BackendError> {
-        let Some(raw) = NonNull::new(raw) else { return Ok(None) };
+        let Some(raw) = NonNull::new(raw) else {
+            return Ok(None);
+        };
         let id = context.backend().id().clone();
         let invalid = |message: String| {
             BackendError::new(format!("backend {id} made an invalid execution: {message}"))
@@ -61,11 +63,19 @@ impl ExecutionHandle {
             (
                 slot!(table, ArmnnExecutionTable, flush),
                 mandatory(slot!(table, ArmnnExecutionTable, wait), "wait").map_err(invalid)?,
-                mandatory(slot!(table, ArmnnExecutionTable, destroy), "destroy").map_err(invalid)?,
+                mandatory(slot!(table, ArmnnExecutionTable, destroy), "destroy")
+                    .map_err(invalid)?,
             )
         };
         let poison = context.poison().child();
-        Ok(Some(Self { raw, flush, wait, destroy, poison, context }))
+        Ok(Some(Self {
+            raw,
+            flush,
+            wait,
+            destroy,
+            poison,
+            context,
+        }))
     }
 
     /// The raw object, for a call of `execute`.
@@ -85,7 +95,9 @@ impl ExecutionHandle {
     /// Returns when everything is done.
     pub(crate) fn wait(&mut self, buffer: &mut ErrorBuffer) -> Result<(), BackendError> {
         // SAFETY: the object lives, and this thread alone uses it.
-        buffer.call(&self.poison, |error| unsafe { (self.wait)(self.raw.as_ptr(), error) })
+        buffer.call(&self.poison, |error| unsafe {
+            (self.wait)(self.raw.as_ptr(), error)
+        })
     }
 }
 
@@ -129,10 +141,14 @@ impl TensorHandleRef {
         raw: *mut ArmnnTensorHandle,
         context: Arc<ModelContextHandle>,
     ) -> Result<Option<Self>, BackendError> {
-        let Some(raw) = NonNull::new(raw) else { return Ok(None) };
+        let Some(raw) = NonNull::new(raw) else {
+            return Ok(None);
+        };
         let id = context.backend().id().clone();
         let invalid = |message: String| {
-            BackendError::new(format!("backend {id} made an invalid tensor handle: {message}"))
+            BackendError::new(format!(
+                "backend {id} made an invalid tensor handle: {message}"
+            ))
         };
         // SAFETY: by the contract of this function; only what the table covers is read.
         let destroy = unsafe {
@@ -141,7 +157,12 @@ impl TensorHandleRef {
             mandatory(slot!(table, ArmnnTensorHandleTable, destroy), "destroy").map_err(invalid)?
         };
         let poison = context.poison().child();
-        Ok(Some(Self { raw, destroy, poison, context }))
+        Ok(Some(Self {
+            raw,
+            destroy,
+            poison,
+            context,
+        }))
     }
 
     /// The raw object, for a call of `execute`.
@@ -164,7 +185,13 @@ impl TensorHandleRef {
         let map = map.ok_or_else(|| BackendError::new("this tensor handle cannot be mapped"))?;
         // SAFETY: the arguments are valid for the call, and this thread alone uses the handle.
         buffer.call(&self.poison, |error| unsafe {
-            map(self.raw.as_ptr(), sys::ARMNN_MAP_READ, &mut data, &mut len, error)
+            map(
+                self.raw.as_ptr(),
+                sys::ARMNN_MAP_READ,
+                &mut data,
+                &mut len,
+                error,
+            )
         })?;
         let bytes = if data.is_null() {
             Vec::new()
@@ -174,7 +201,9 @@ impl TensorHandleRef {
         };
         if let Some(unmap) = unmap {
             // SAFETY: as above.
-            buffer.call(&self.poison, |error| unsafe { unmap(self.raw.as_ptr(), error) })?;
+            buffer.call(&self.poison, |error| unsafe {
+                unmap(self.raw.as_ptr(), error)
+            })?;
         }
         Ok(bytes)
     }

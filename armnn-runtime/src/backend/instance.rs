@@ -15,8 +15,7 @@ use armnn_backend_api::{
 };
 
 use super::{ErrorBuffer, HOST_API};
-use crate::dynamic_backend::DynamicBackend;
-use crate::options::BackendOption;
+use crate::{dynamic_backend::DynamicBackend, loader::KeptReason, options::BackendOption};
 
 /// A device that a backend found.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,8 +39,9 @@ pub(crate) struct BackendInstance {
     poison: Arc<Poison>,
     // The panic of something that the backend made: that is leaked, and may lead to the backend.
     tainted: OnceLock<String>,
+    // `shutdown` is for what was initialized.
+    initialized: bool,
     probed: OnceLock<Result<Vec<Device>, BackendError>>,
-    torn_down: bool,
     // Dropped last.
     library: Option<Arc<DynamicBackend>>,
 }
@@ -85,13 +85,6 @@ pub(crate) enum InstanceErrorKind {
     InitializeFailed,
 }
 
-/// What was learned while a backend was torn down.
-#[derive(Debug)]
-pub(crate) struct Teardown {
-    /// Why the code must stay mapped; `None` if it need not.
-    pub(crate) keep: Option<String>,
-}
-
 /// A table larger than this is not believed.
 const MAX_TABLE_SIZE: usize = 64 * 1024;
 
@@ -110,7 +103,10 @@ impl BackendInstance {
         let fail = |kind, message: String| InstanceError { kind, message };
         // SAFETY: by the contract of this function.
         let raw = NonNull::new(unsafe { factory() }).ok_or_else(|| {
-            fail(InstanceErrorKind::FactoryNull, "BackendFactory returned a null pointer".into())
+            fail(
+                InstanceErrorKind::FactoryNull,
+                "BackendFactory returned a null pointer".into(),
+            )
         })?;
         // SAFETY: the factory returned an object; its table is checked before anything is called.
         let functions = unsafe { check_table(raw) }
@@ -124,11 +120,13 @@ impl BackendInstance {
             capabilities: Capabilities::default(),
             poison: Poison::root(),
             tainted: OnceLock::new(),
+            initialized: false,
             probed: OnceLock::new(),
-            torn_down: false,
             library,
         };
-        instance.check_id().map_err(|message| fail(InstanceErrorKind::TableInvalid, message))?;
+        instance
+            .check_id()
+            .map_err(|message| fail(InstanceErrorKind::TableInvalid, message))?;
         instance.initialize(options).map_err(|e| {
             let kind = if e.status() == Status::FactoryFailed {
                 InstanceErrorKind::FactoryFailed
@@ -137,8 +135,12 @@ impl BackendInstance {
             };
             fail(kind, e.to_string())
         })?;
+        instance.initialized = true;
         instance.capabilities = instance.read_capabilities().map_err(|e| {
-            fail(InstanceErrorKind::InitializeFailed, format!("get_capabilities failed: {e}"))
+            fail(
+                InstanceErrorKind::InitializeFailed,
+                format!("get_capabilities failed: {e}"),
+            )
         })?;
         Ok(Arc::new(instance))
     }
@@ -168,17 +170,27 @@ impl BackendInstance {
     }
 
     fn initialize(&mut self, options: &[BackendOption]) -> Result<(), BackendError> {
-        let options: Vec<_> =
-            options.iter().map(|o| raw_option(&o.name, o.value.as_option_value())).collect();
+        let options: Vec<_> = options
+            .iter()
+            .map(|o| raw_option(&o.name, o.value.as_option_value()))
+            .collect();
         // SAFETY: the table was checked.
         let f = unsafe { slot!(self.table(), ArmnnBackendTable, initialize) };
         match f {
             // SAFETY: the arguments are valid, and nobody else knows the object yet.
             Some(f) => ErrorBuffer::new().call(&self.poison, |error| unsafe {
-                f(self.raw.as_ptr(), &HOST_API, options.as_ptr(), options.len(), error)
+                f(
+                    self.raw.as_ptr(),
+                    &HOST_API,
+                    options.as_ptr(),
+                    options.len(),
+                    error,
+                )
             }),
             None if options.is_empty() => Ok(()),
-            None => Err(BackendError::invalid_argument("this backend has no options")),
+            None => Err(BackendError::invalid_argument(
+                "this backend has no options",
+            )),
         }
     }
 
@@ -195,7 +207,10 @@ impl BackendInstance {
                 f(self.raw.as_ptr(), &mut raw, error)
             })?;
         }
-        Ok(Capabilities { kind: BackendKind(raw.kind), flags: raw.flags })
+        Ok(Capabilities {
+            kind: BackendKind(raw.kind),
+            flags: raw.flags,
+        })
     }
 
     /// The id.
@@ -223,14 +238,12 @@ impl BackendInstance {
         let _ = self.tainted.set(message.to_owned());
     }
 
-    /// The shared object, if it comes from one.
-    pub(crate) fn library(&self) -> Option<&Arc<DynamicBackend>> {
-        self.library.as_ref()
-    }
-
     /// Looks for the backend's hardware, the first time it is called.
     pub(crate) fn probe(&self) -> Result<&[Device], BackendError> {
-        self.probed.get_or_init(|| self.probe_now()).as_deref().map_err(Clone::clone)
+        self.probed
+            .get_or_init(|| self.probe_now())
+            .as_deref()
+            .map_err(Clone::clone)
     }
 
     fn probe_now(&self) -> Result<Vec<Device>, BackendError> {
@@ -271,8 +284,9 @@ impl BackendInstance {
                 add_device: Some(add_device),
             };
             // SAFETY: the arguments are valid for the call.
-            ErrorBuffer::new()
-                .call(&self.poison, |error| unsafe { f(self.raw.as_ptr(), &sink, error) })?;
+            ErrorBuffer::new().call(&self.poison, |error| unsafe {
+                f(self.raw.as_ptr(), &sink, error)
+            })?;
         }
         Ok(devices)
     }
@@ -314,44 +328,38 @@ impl BackendInstance {
         Ok(context)
     }
 
-    /// Shuts the backend down and destroys it; the shared object is not closed yet.
-    pub(crate) fn tear_down(mut self) -> (Teardown, Option<Arc<DynamicBackend>>) {
-        let teardown = self.tear_down_now();
-        (teardown, self.library.take())
-    }
-
-    fn tear_down_now(&mut self) -> Teardown {
-        self.torn_down = true;
-        let panicked = self.poison.get().or(self.tainted.get().map(String::as_str));
-        let mut keep = panicked.map(|message| format!("the backend panicked: {message}"));
-        // SAFETY: the table was checked.
-        let shutdown = unsafe { slot!(self.table(), ArmnnBackendTable, shutdown) };
-        if let (Some(f), None) = (shutdown, self.poison.get()) {
-            // SAFETY: nothing else uses the object any more.
-            let result = ErrorBuffer::new()
-                .call(&self.poison, |error| unsafe { f(self.raw.as_ptr(), error) });
-            if let Err(e) = result {
-                keep.get_or_insert(format!("its shutdown failed: {e}"));
-            }
-        }
-        match &keep {
-            // SAFETY: the object is destroyed once, and not used afterwards.
-            None => unsafe { (self.functions.destroy)(self.raw.as_ptr()) },
-            // What panicked is not touched again.
-            Some(reason) => log::warn!("backend {}: {reason}; its code stays in memory", self.id),
-        }
-        Teardown { keep }
+    /// What looking for hardware found, if that was done.
+    pub(crate) fn probed(&self) -> Option<&Result<Vec<Device>, BackendError>> {
+        self.probed.get()
     }
 }
 
 impl Drop for BackendInstance {
+    /// Shuts the backend down and destroys it. Its code stays in memory when it panicked, or could
+    /// not be shut down.
     fn drop(&mut self) {
-        if self.torn_down {
-            return;
+        let panicked = self.poison.get().or(self.tainted.get().map(String::as_str));
+        let mut keep = panicked.map(|message| KeptReason::Poisoned(message.to_owned()));
+        // SAFETY: the table was checked.
+        let shutdown = unsafe { slot!(self.table(), ArmnnBackendTable, shutdown) };
+        if let (true, Some(f), None) = (self.initialized, shutdown, self.poison.get()) {
+            // SAFETY: nothing else uses the object any more.
+            let result = ErrorBuffer::new()
+                .call(&self.poison, |error| unsafe { f(self.raw.as_ptr(), error) });
+            if let Err(e) = result {
+                keep.get_or_insert(KeptReason::ShutdownFailed(e.to_string()));
+            }
         }
-        let teardown = self.tear_down_now();
-        if let Some(library) = self.library.take() {
-            crate::loader::unload::release(library, teardown.keep);
+        match keep {
+            // SAFETY: the object is destroyed once, and not used afterwards.
+            None => unsafe { (self.functions.destroy)(self.raw.as_ptr()) },
+            // What panicked is not touched again.
+            Some(reason) => {
+                log::warn!("backend {}: {reason}; its code stays in memory", self.id);
+                if let Some(library) = &self.library {
+                    library.keep(reason);
+                }
+            }
         }
     }
 }
@@ -397,7 +405,11 @@ unsafe fn check_table(raw: NonNull<IBackendInternal>) -> Result<Functions, Strin
 ///
 /// # Safety
 /// `table` is null, misaligned, or points to a table that begins with its size.
-pub(super) unsafe fn check_size<T>(table: *const T, least: usize, what: &str) -> Result<(), String> {
+pub(super) unsafe fn check_size<T>(
+    table: *const T,
+    least: usize,
+    what: &str,
+) -> Result<(), String> {
     if table.is_null() {
         return Err(format!("the table of a {what} is a null pointer"));
     }
@@ -407,10 +419,14 @@ pub(super) unsafe fn check_size<T>(table: *const T, least: usize, what: &str) ->
     // SAFETY: by the contract of this function.
     let size = unsafe { *table.cast::<usize>() };
     if size < least + size_of::<usize>() {
-        return Err(format!("the table of a {what} says it has {size} bytes, which is too few"));
+        return Err(format!(
+            "the table of a {what} says it has {size} bytes, which is too few"
+        ));
     }
     if size > MAX_TABLE_SIZE {
-        return Err(format!("the table of a {what} says it has {size} bytes, which is too many"));
+        return Err(format!(
+            "the table of a {what} says it has {size} bytes, which is too many"
+        ));
     }
     Ok(())
 }

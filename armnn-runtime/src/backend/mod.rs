@@ -15,7 +15,7 @@ pub(crate) use error_buffer::ErrorBuffer;
 pub(crate) use execution::{ExecutionHandle, TensorHandleRef};
 pub(crate) use host_api::HOST_API;
 pub use instance::Device;
-pub(crate) use instance::{BackendInstance, InstanceError, InstanceErrorKind, Teardown};
+pub(crate) use instance::{BackendInstance, InstanceError, InstanceErrorKind};
 pub(crate) use model_context::ModelContextHandle;
 pub(crate) use optimization_views::{Claim, Claims};
 pub(crate) use workload::WorkloadHandle;

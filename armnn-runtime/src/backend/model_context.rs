@@ -8,7 +8,7 @@ use std::{
 };
 
 use armnn_backend_api::{
-    BackendError,
+    BackendError, Status,
     guard::Poison,
     raw_option, slot,
     sys::{self, ArmnnModelContext, ArmnnModelContextTable},
@@ -18,7 +18,7 @@ use super::{
     BackendInstance, Claims, ErrorBuffer, ExecutionHandle, TensorHandleRef, WorkloadHandle,
     instance::{check_size, mandatory},
 };
-use crate::{options::BackendOption, thread_pool::ThreadPool};
+use crate::{error::ExecuteError, options::BackendOption, thread_pool::ThreadPool};
 
 /// A model context of a backend.
 pub(crate) struct ModelContextHandle {
@@ -27,6 +27,8 @@ pub(crate) struct ModelContextHandle {
     poison: Arc<Poison>,
     // Set when something that the context made panicked: it is leaked, and so is the context.
     tainted: OnceLock<()>,
+    // Set when the backend lost its device.
+    device_lost: OnceLock<BackendError>,
     // One call at a time.
     calls: Mutex<()>,
     // The context may use it until it is destroyed.
@@ -84,12 +86,17 @@ impl ModelContextHandle {
             released: Mutex::default(),
         });
         host.raw.host = std::ptr::from_ref::<Host>(&host).cast_mut().cast();
-        let options: Vec<_> =
-            options.iter().map(|o| raw_option(&o.name, o.value.as_option_value())).collect();
+        let options: Vec<_> = options
+            .iter()
+            .map(|o| raw_option(&o.name, o.value.as_option_value()))
+            .collect();
         // SAFETY: the host object is boxed, and outlives the context.
         let raw = unsafe { backend.create_model_context(&options, &host.raw) }?;
         let invalid = |message: String| {
-            BackendError::new(format!("backend {} made an invalid model context: {message}", backend.id()))
+            BackendError::new(format!(
+                "backend {} made an invalid model context: {message}",
+                backend.id()
+            ))
         };
         let raw = NonNull::new(raw).ok_or_else(|| invalid("a null pointer".into()))?;
         // SAFETY: the backend returned an object; only what its table covers is read.
@@ -111,6 +118,7 @@ impl ModelContextHandle {
             functions,
             poison: backend.poison().child(),
             tainted: OnceLock::new(),
+            device_lost: OnceLock::new(),
             calls: Mutex::default(),
             host,
             backend: Arc::clone(backend),
@@ -134,6 +142,27 @@ impl ModelContextHandle {
         self.backend.taint(message);
     }
 
+    /// Notes that the backend lost its device: the network cannot be used on it any more.
+    pub(crate) fn set_device_lost(&self, message: &str) {
+        let e = BackendError::with_status(
+            Status::DeviceLost,
+            format!("{message}; the network cannot be used on this backend any more, load it anew"),
+        );
+        let _ = self.device_lost.set(e);
+    }
+
+    /// An error if the backend lost its device.
+    pub(crate) fn check_device(&self) -> Result<(), ExecuteError> {
+        match self.device_lost.get() {
+            None => Ok(()),
+            Some(e) => Err(ExecuteError {
+                backend: Some(self.backend.id().clone()),
+                layers: Vec::new(),
+                source: e.clone(),
+            }),
+        }
+    }
+
     /// Whether the context said that it reads a constant no more.
     pub(crate) fn has_released(&self, constant_id: u64) -> bool {
         lock(&self.host.released).contains(&constant_id)
@@ -151,7 +180,8 @@ impl ModelContextHandle {
     ) -> Result<Claims, BackendError> {
         let mut claims = Claims::new(Arc::clone(self));
         // SAFETY: the table was checked.
-        if let Some(f) = unsafe { slot!(self.table(), ArmnnModelContextTable, optimize_subgraph_view) }
+        if let Some(f) =
+            unsafe { slot!(self.table(), ArmnnModelContextTable, optimize_subgraph_view) }
         {
             let _call = lock(&self.calls);
             let mut views = claims.raw();
@@ -182,7 +212,9 @@ impl ModelContextHandle {
     }
 
     /// Makes an execution, if the backend is asynchronous.
-    pub(crate) fn create_execution(self: &Arc<Self>) -> Result<Option<ExecutionHandle>, BackendError> {
+    pub(crate) fn create_execution(
+        self: &Arc<Self>,
+    ) -> Result<Option<ExecutionHandle>, BackendError> {
         // SAFETY: the table was checked.
         let f = unsafe { slot!(self.table(), ArmnnModelContextTable, create_execution) };
         let Some(f) = f else { return Ok(None) };

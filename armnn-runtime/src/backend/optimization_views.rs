@@ -34,7 +34,12 @@ const MAX_LEN: usize = 1 << 24;
 
 impl Claims {
     pub(super) fn new(context: Arc<ModelContextHandle>) -> Self {
-        Self { context, precompiled: Vec::new(), failed: Vec::new(), error: None }
+        Self {
+            context,
+            precompiled: Vec::new(),
+            failed: Vec::new(),
+            error: None,
+        }
     }
 
     /// The host object; valid while `self` is not moved.
@@ -84,12 +89,21 @@ unsafe extern "C" fn add_precompiled(
         };
         // SAFETY: the backend passes valid arrays.
         let lists = unsafe {
-            (indices(layers, n_layers), indices(inputs, n_inputs), indices(outputs, n_outputs))
+            (
+                indices(layers, n_layers),
+                indices(inputs, n_inputs),
+                indices(outputs, n_outputs),
+            )
         };
         let (Some(layers), Some(inputs), Some(outputs)) = lists else {
             return claims.refuse("a claim has a null list".into());
         };
-        claims.precompiled.push(Claim { layers, inputs, outputs, workload });
+        claims.precompiled.push(Claim {
+            layers,
+            inputs,
+            outputs,
+            workload,
+        });
         sys::ARMNN_STATUS_OK
     }))
     .unwrap_or(sys::ARMNN_STATUS_PANIC)
@@ -112,8 +126,9 @@ unsafe extern "C" fn add_failed(
             String::new()
         } else {
             // SAFETY: the backend passes a valid text; the length is clamped.
-            let bytes =
-                unsafe { std::slice::from_raw_parts(reason.ptr.cast::<u8>(), reason.len.min(4096)) };
+            let bytes = unsafe {
+                std::slice::from_raw_parts(reason.ptr.cast::<u8>(), reason.len.min(4096))
+            };
             String::from_utf8_lossy(bytes).into_owned()
         };
         claims.failed.push((layers, reason));

@@ -1,15 +1,15 @@
 //! A compiled layer, or several layers compiled into one.
 
-use std::{
-    ptr::NonNull,
-    sync::Arc,
-};
+use std::{ptr::NonNull, sync::Arc};
 
 use armnn_backend_api::{
     BackendError,
     guard::Poison,
     slot,
-    sys::{self, ArmnnError, ArmnnExecution, ArmnnExecutionContext, ArmnnTensor, ArmnnWorkload, ArmnnWorkloadTable},
+    sys::{
+        self, ArmnnError, ArmnnExecution, ArmnnExecutionContext, ArmnnTensor, ArmnnWorkload,
+        ArmnnWorkloadTable,
+    },
 };
 
 use super::{
@@ -95,7 +95,9 @@ impl WorkloadHandle {
                 )));
             }
             if len > isize::MAX as usize {
-                return Err(invalid(format!("it asks for {len} bytes of scratch memory")));
+                return Err(invalid(format!(
+                    "it asks for {len} bytes of scratch memory"
+                )));
             }
             workload.scratch_len = len;
             workload.scratch_alignment = alignment;

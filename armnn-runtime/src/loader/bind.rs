@@ -2,7 +2,7 @@
 
 use super::verdict::{Code, Refusal, Stage};
 use crate::{
-    dynamic_backend::{BackendIdFunction, FactoryFunction, VersionFunction},
+    backend_registry::{BackendIdFunction, FactoryFunction, VersionFunction},
     dynamic_backend_utils::get_entry_point,
     loader::Handle,
 };

@@ -20,6 +20,7 @@
 //! Loading is for ELF systems, Linux first. Elsewhere every candidate is refused as
 //! `unsupported-platform`.
 
+pub(crate) mod create;
 pub mod discover;
 pub mod handle;
 mod host_interface;

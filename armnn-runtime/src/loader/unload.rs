@@ -35,8 +35,10 @@ pub enum PinCause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeptReason {
-    /// A call into it panicked, so that nobody knows what state it is in.
-    Poisoned,
+    /// A call into it panicked, so that nobody knows what state it is in; the text is the panic's.
+    Poisoned(String),
+    /// Its shutdown failed, so that threads of it may still run; the text is its error.
+    ShutdownFailed(String),
     /// Something of it is in use; the text says what.
     InUse(String),
     /// Its owner asked for it to stay.
@@ -73,7 +75,8 @@ impl fmt::Display for PinCause {
 impl fmt::Display for KeptReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Poisoned => f.write_str("a call into it panicked"),
+            Self::Poisoned(message) => write!(f, "a call into it panicked: {message}"),
+            Self::ShutdownFailed(message) => write!(f, "its shutdown failed: {message}"),
             Self::InUse(what) => write!(f, "{what} is still in use"),
             Self::Released => f.write_str("its owner asked for it to stay"),
             Self::CloseFailed(reason) => write!(f, "the dynamic linker cannot close it: {reason}"),

@@ -82,6 +82,8 @@ impl Verdict {
         match (self.status, self.code) {
             // A family of links is how shared objects are installed: nothing to speak of.
             (_, Some(Code::DuplicateFile)) => log::Level::Debug,
+            // What the application asked for is no fault.
+            (_, Some(Code::Excluded)) => log::Level::Info,
             (_, Some(Code::NameMismatch | Code::PathInvalid)) => log::Level::Warn,
             (Status::Loaded | Status::Unavailable, _) => log::Level::Info,
             (Status::Shadowed, _) => log::Level::Warn,
@@ -321,7 +323,7 @@ mod tests {
             (Code::PathInvalid, log::Level::Warn),
             (Code::DuplicateFile, log::Level::Debug),
             (Code::NotElf, log::Level::Error),
-            (Code::Excluded, log::Level::Error),
+            (Code::Excluded, log::Level::Info),
         ] {
             assert_eq!(verdict(code).log_level(), level, "{code}");
         }

@@ -29,7 +29,11 @@ impl Derived {
     /// Whether all outputs of a layer were computed.
     pub(crate) fn has_all(&self, network: &Network, id: LayerId) -> bool {
         let buffers = self.lock();
-        network.layer(id).outputs.iter().all(|output| buffers.contains_key(output))
+        network
+            .layer(id)
+            .outputs
+            .iter()
+            .all(|output| buffers.contains_key(output))
     }
 
     /// A tensor that was computed.

@@ -6,15 +6,12 @@ use armnn_backend_api::{Shape, TensorInfo};
 use armnn_network::TensorId;
 use bytes::Bytes;
 
-use super::{
-    ProfileEvent, StepRunner, TensorAddress,
-    loaded_network::Inner,
-};
+use super::{ProfileEvent, StepRunner, TensorAddress, loaded_network::Inner};
 use crate::{
     aligned_buffer::AlignedBuffer,
     backend::TensorHandleRef,
     error::{ExecuteError, InputError, LoadError},
-    plan::{Location, Plan},
+    plan::{Location, Plan, ViewSource},
 };
 
 /// What one caller needs to execute a loaded network: memory, and the queues of asynchronous
@@ -51,9 +48,12 @@ impl Fixed {
 impl ExecutionState {
     pub(super) fn new(network: Arc<Inner>, plan: Arc<Plan>) -> Result<Self, LoadError> {
         let arena = AlignedBuffer::new(plan.arena_len, plan.arena_alignment).map_err(|e| {
-            LoadError::OutOfMemory { bytes: e.0 as u64, what: "an execution state".into() }
+            LoadError::OutOfMemory {
+                bytes: e.0 as u64,
+                what: "an execution state".into(),
+            }
         })?;
-        let handles = make_handles(&plan)?;
+        let handles = make_handles(&network, &plan)?;
         let imported = import_arena(&network, &plan, &arena)?;
         let mut fixed = collect_fixed(&network, &plan);
         fixed.sort_by_key(|(id, _)| *id);
@@ -61,7 +61,9 @@ impl ExecutionState {
         let address = |id: TensorId, context: usize| match plan.locations[id.index()] {
             Location::Arena(offset) => TensorAddress {
                 data: arena.as_ptr().wrapping_add(offset),
-                handle: imported[context].as_ref().map_or(std::ptr::null_mut(), |h| h.as_raw()),
+                handle: imported[context]
+                    .as_ref()
+                    .map_or(std::ptr::null_mut(), |h| h.as_raw()),
                 offset: offset as u64,
             },
             Location::Handle(index) => TensorAddress {
@@ -87,7 +89,15 @@ impl ExecutionState {
             address,
         )
         .map_err(LoadError::State)?;
-        Ok(Self { runner, handles, _imported: imported, arena, fixed, plan, network })
+        Ok(Self {
+            runner,
+            handles,
+            _imported: imported,
+            arena,
+            fixed,
+            plan,
+            network,
+        })
     }
 
     /// Executes the network: inputs are those last written with [`input_mut`](Self::input_mut),
@@ -122,7 +132,10 @@ impl ExecutionState {
 
     fn info(&self, id: TensorId) -> TensorInfo {
         let tensor = self.network.network.tensor(id);
-        TensorInfo { shape: self.plan.shapes[id.index()], ..tensor.info.clone() }
+        TensorInfo {
+            shape: self.plan.shapes[id.index()],
+            ..tensor.info.clone()
+        }
     }
 
     /// The shapes of the inputs that this state is made for.
@@ -153,7 +166,10 @@ impl ExecutionState {
     pub fn set_input(&mut self, index: usize, bytes: &[u8]) -> Result<(), InputError> {
         let inputs = self.network.network.inputs();
         let Some(&id) = inputs.get(index) else {
-            return Err(InputError::Count { given: index + 1, expected: inputs.len() });
+            return Err(InputError::Count {
+                given: index + 1,
+                expected: inputs.len(),
+            });
         };
         let expected = self.plan.byte_lens[id.index()];
         if bytes.len() != expected {
@@ -207,13 +223,13 @@ impl ExecutionState {
             Some(&Location::Arena(offset)) => {
                 Some(self.arena.as_slice()[offset..offset + len].to_vec())
             }
-            Some(&Location::Handle(index)) => Some(self.handles[index].read().map_err(|e| {
-                ExecuteError {
+            Some(&Location::Handle(index)) => {
+                Some(self.handles[index].read().map_err(|e| ExecuteError {
                     backend: Some(self.plan.handles[index].context.backend().id().clone()),
                     layers: Vec::new(),
                     source: e,
-                }
-            })?),
+                })?)
+            }
             _ => match self.fixed.binary_search_by_key(&id, |(other, _)| *other) {
                 Ok(found) => Some(self.fixed[found].1.bytes().to_vec()),
                 Err(_) => None,
@@ -229,21 +245,32 @@ impl ExecutionState {
 
 impl std::fmt::Debug for ExecutionState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ExecutionState").field("memory", &self.memory()).finish_non_exhaustive()
+        f.debug_struct("ExecutionState")
+            .field("memory", &self.memory())
+            .finish_non_exhaustive()
     }
 }
 
 /// The handles of a plan's tensors; those that were made while planning go to the first state.
-fn make_handles(plan: &Plan) -> Result<Vec<TensorHandleRef>, LoadError> {
+fn make_handles(network: &Inner, plan: &Plan) -> Result<Vec<TensorHandleRef>, LoadError> {
     let spare = {
-        let mut spare =
-            plan.spare_handles.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut spare = plan
+            .spare_handles
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         spare.take()
     };
     if let Some(handles) = spare {
         return Ok(handles);
     }
-    plan.handles.iter().map(|spec| spec.make(plan)).collect()
+    let source = ViewSource {
+        network: &network.network,
+        shapes: &plan.shapes,
+        constants: &network.constants,
+        uses: &[],
+    };
+    let made = plan.handles.iter().map(|spec| spec.make(&source));
+    made.collect::<Result<_, _>>().map_err(LoadError::State)
 }
 
 /// Lets every backend of the plan that wants it import the arena.
@@ -270,7 +297,10 @@ fn import_arena(
 /// Constants and what was computed from them, as far as steps read them or they are outputs.
 fn collect_fixed(network: &Inner, plan: &Plan) -> Vec<(TensorId, Fixed)> {
     let mut seen = std::collections::HashSet::new();
-    let read = plan.steps.iter().flat_map(|step| step.inputs.iter().flatten().copied());
+    let read = plan
+        .steps
+        .iter()
+        .flat_map(|step| step.inputs.iter().flatten().copied());
     let outputs = network.network.outputs().iter().map(|o| o.tensor);
     read.chain(outputs)
         .filter(|&id| seen.insert(id))

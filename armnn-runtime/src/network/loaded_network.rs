@@ -68,7 +68,11 @@ impl LoadedNetwork {
         options: LoadOptions,
         pool: &Arc<ThreadPool>,
     ) -> Result<Self, LoadError> {
-        let OptimizedNetwork { network, constants, assignment } = optimized;
+        let OptimizedNetwork {
+            network,
+            constants,
+            assignment,
+        } = optimized;
         let known = |id: &BackendId| assignment.backends.iter().any(|b| b.id() == id);
         if let Some((id, option)) = options.backend_options.iter().find(|(id, _)| !known(id)) {
             return Err(LoadError::OptionForMissingBackend {
@@ -79,7 +83,11 @@ impl LoadedNetwork {
         let inner = Inner {
             plans: Mutex::default(),
             uses: tensor_uses(&network),
-            contexts: assignment.backends.iter().map(|_| OnceLock::new()).collect(),
+            contexts: assignment
+                .backends
+                .iter()
+                .map(|_| OnceLock::new())
+                .collect(),
             derived: Derived::default(),
             pool: Arc::clone(pool),
             memory_limit: options.memory_limit.unwrap_or_else(physical_memory),
@@ -128,7 +136,11 @@ impl LoadedNetwork {
     /// The shapes of the inputs, as the model declares them.
     pub fn declared_input_shapes(&self) -> Vec<Shape> {
         let network = &self.0.network;
-        network.inputs().iter().map(|&i| network.tensor(i).info.shape).collect()
+        network
+            .inputs()
+            .iter()
+            .map(|&i| network.tensor(i).info.shape)
+            .collect()
     }
 
     /// Makes an execution state for the input shapes that the model declares.
@@ -168,10 +180,16 @@ impl LoadedNetwork {
         if !Arc::ptr_eq(&self.0, &state.network) {
             return Err(InputError::OtherNetwork.into());
         }
-        let (n_inputs, n_outputs) =
-            (self.0.network.inputs().len(), self.0.network.outputs().len());
+        let (n_inputs, n_outputs) = (
+            self.0.network.inputs().len(),
+            self.0.network.outputs().len(),
+        );
         if inputs.len() != n_inputs {
-            return Err(InputError::Count { given: inputs.len(), expected: n_inputs }.into());
+            return Err(InputError::Count {
+                given: inputs.len(),
+                expected: n_inputs,
+            }
+            .into());
         }
         if outputs.len() != n_outputs {
             let (given, expected) = (outputs.len(), n_outputs);
@@ -181,7 +199,12 @@ impl LoadedNetwork {
             let (given, expected) = (output.len(), state.output(index).len());
             if given != expected {
                 let output = self.0.network.outputs()[index].name.clone();
-                return Err(InputError::OutputSize { output, expected, given }.into());
+                return Err(InputError::OutputSize {
+                    output,
+                    expected,
+                    given,
+                }
+                .into());
             }
         }
         for (index, input) in inputs.iter().enumerate() {
@@ -224,11 +247,12 @@ impl LoadedNetwork {
         state.execute()?;
         (0..network.outputs().len())
             .map(|index| {
-                HostTensor::from_bytes(state.output_info(index), state.output(index))
-                    .map_err(|e| RunError::Load(LoadError::OutOfMemory {
+                HostTensor::from_bytes(state.output_info(index), state.output(index)).map_err(|e| {
+                    RunError::Load(LoadError::OutOfMemory {
                         bytes: state.output(index).len() as u64,
                         what: e.to_string(),
-                    }))
+                    })
+                })
             })
             .collect()
     }
@@ -249,6 +273,7 @@ impl Inner {
             contexts: &|backend| self.context(backend),
             derived: &self.derived,
             pool: &self.pool,
+            n_contexts: self.contexts.len(),
             memory_limit: self.memory_limit,
         };
         let plan = Arc::new(compile(&source, self.assignment.clone(), input_shapes)?);
@@ -270,7 +295,10 @@ impl Inner {
             .map(|(_, option)| option.clone())
             .collect();
         let context = ModelContextHandle::new(instance, &options, &self.pool).map_err(|e| {
-            LoadError::ModelContext { backend: instance.id().clone(), source: e }
+            LoadError::ModelContext {
+                backend: instance.id().clone(),
+                source: e,
+            }
         })?;
         Ok(Arc::clone(self.contexts[backend].get_or_init(|| context)))
     }
@@ -278,7 +306,11 @@ impl Inner {
     /// Drops the data of constants that every backend that was shown them released, unless a plan
     /// for other shapes could give their layers to a backend that was not.
     fn drop_released_constants(&self, plan: &Plan) {
-        let is_static = self.network.inputs().iter().all(|&i| self.network.tensor(i).info.shape.is_known());
+        let is_static = self
+            .network
+            .inputs()
+            .iter()
+            .all(|&i| self.network.tensor(i).info.shape.is_known());
         if !is_static && !self.assignment.is_final() {
             return;
         }
@@ -321,8 +353,12 @@ fn physical_memory() -> u64 {
     #[cfg(unix)]
     {
         // SAFETY: plain queries.
-        let (pages, size) =
-            unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+        let (pages, size) = unsafe {
+            (
+                libc::sysconf(libc::_SC_PHYS_PAGES),
+                libc::sysconf(libc::_SC_PAGESIZE),
+            )
+        };
         if let (Ok(pages), Ok(size)) = (u64::try_from(pages), u64::try_from(size))
             && pages > 0
         {

@@ -45,7 +45,11 @@ pub(crate) struct TensorAddress {
 impl TensorAddress {
     /// Host memory.
     pub(crate) fn host(data: *mut u8) -> Self {
-        Self { data, handle: null_mut(), offset: 0 }
+        Self {
+            data,
+            handle: null_mut(),
+            offset: 0,
+        }
     }
 }
 
@@ -88,7 +92,11 @@ const NO_TENSOR: ArmnnTensor = ArmnnTensor {
     byte_len: 0,
     handle: null_mut(),
     offset: 0,
-    shape: ArmnnShape { rank: 0, reserved: 0, dims: [0; sys::ARMNN_MAX_RANK] },
+    shape: ArmnnShape {
+        rank: 0,
+        reserved: 0,
+        dims: [0; sys::ARMNN_MAX_RANK],
+    },
 };
 
 impl StepRunner {
@@ -114,7 +122,11 @@ impl StepRunner {
                 executions[step.context] = context.create_execution()?;
             }
             let mut entry = |id: TensorId| {
-                let TensorAddress { data, handle, offset } = address(id, step.context);
+                let TensorAddress {
+                    data,
+                    handle,
+                    offset,
+                } = address(id, step.context);
                 ArmnnTensor {
                     data: data.cast(),
                     byte_len: byte_lens[id.index()],
@@ -147,7 +159,10 @@ impl StepRunner {
             executions,
             calls,
             tensors,
-            host: Box::new(Host { pool: Arc::clone(pool), events: Mutex::default() }),
+            host: Box::new(Host {
+                pool: Arc::clone(pool),
+                events: Mutex::default(),
+            }),
             buffer: ErrorBuffer::new(),
             profiling: false,
         })
@@ -160,7 +175,13 @@ impl StepRunner {
 
     /// Takes what was recorded.
     pub(crate) fn take_events(&self) -> Vec<ProfileEvent> {
-        std::mem::take(&mut self.host.events.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(
+            &mut self
+                .host
+                .events
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
     /// Runs the steps, for which the tables were made. When it returns, also with an error, nothing
@@ -196,14 +217,16 @@ impl StepRunner {
             }
             context.scratch = call.scratch.cast();
             context.scratch_len = call.scratch_len;
-            let execution =
-                self.executions[current].as_mut().map_or(null_mut(), ExecutionHandle::as_raw);
+            let execution = self.executions[current]
+                .as_mut()
+                .map_or(null_mut(), ExecutionHandle::as_raw);
             let (inputs, outputs) =
                 self.tensors[call.inputs..call.end].split_at_mut(call.outputs - call.inputs);
             // SAFETY: the execution is of the step's context; by the contract of this function,
             // the tensors and the scratch memory are valid and used by nobody else.
             let result = unsafe {
-                step.workload.execute(execution, &context, inputs, outputs, &mut self.buffer)
+                step.workload
+                    .execute(execution, &context, inputs, outputs, &mut self.buffer)
             };
             if let Err(e) = result {
                 return Err(self.fail(step, network, e));
@@ -252,7 +275,11 @@ fn failed(steps: &[Step], context: usize, network: &Network, error: BackendError
             e.layers.clear();
             e
         }
-        None => ExecuteError { backend: None, layers: Vec::new(), source: error },
+        None => ExecuteError {
+            backend: None,
+            layers: Vec::new(),
+            source: error,
+        },
     }
 }
 
@@ -270,7 +297,11 @@ fn execute_error(step: &Step, network: &Network, source: BackendError) -> Execut
             format!("'{}' ({})", layer.name, layer.layer_type())
         })
         .collect();
-    ExecuteError { backend: Some(context.backend().id().clone()), layers, source }
+    ExecuteError {
+        backend: Some(context.backend().id().clone()),
+        layers,
+        source,
+    }
 }
 
 unsafe extern "C" fn parallel_for(
@@ -285,11 +316,7 @@ unsafe extern "C" fn parallel_for(
     unsafe { host.pool.parallel_for_raw(n_tasks, body, data) }
 }
 
-unsafe extern "C" fn allocate_output(
-    _: *mut c_void,
-    _: u32,
-    _: *const ArmnnShape,
-) -> *mut c_void {
+unsafe extern "C" fn allocate_output(_: *mut c_void, _: u32, _: *const ArmnnShape) -> *mut c_void {
     // Every shape is known in a plan.
     null_mut()
 }
@@ -317,9 +344,20 @@ unsafe extern "C" fn profile(
             } else {
                 std::slice::from_raw_parts(layer_ids, n.min(1 << 24))
             };
-            (String::from_utf8_lossy(text).into_owned(), layers.iter().map(|&l| LayerId(l)))
+            (
+                String::from_utf8_lossy(text).into_owned(),
+                layers.iter().map(|&l| LayerId(l)),
+            )
         };
-        let event = ProfileEvent { step, layers: layers.collect(), start_ns, end_ns };
-        host.events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+        let event = ProfileEvent {
+            step,
+            layers: layers.collect(),
+            start_ns,
+            end_ns,
+        };
+        host.events
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(event);
     }));
 }

@@ -45,7 +45,11 @@ impl Assignment {
         let (preference, unusable_preferences) = order(backends, unusable, options)?;
         let pins = Pins::new(network, backends, unusable, options)?;
         let tables = ViewTables::new(source, all_layers(network));
-        let support = Support { tables: &tables, network, backends };
+        let support = Support {
+            tables: &tables,
+            network,
+            backends,
+        };
         let mut buffer = ErrorBuffer::new();
 
         let mut this = Self {
@@ -54,7 +58,10 @@ impl Assignment {
             is_constant: constant_layers(network),
             preference,
             strict: options.strict,
-            report: AssignmentReport { layers: Vec::new(), unusable_preferences },
+            report: AssignmentReport {
+                layers: Vec::new(),
+                unusable_preferences,
+            },
         };
         for (index, layer) in network.layers().iter().enumerate() {
             let id = LayerId(index as u32);
@@ -106,19 +113,28 @@ impl Assignment {
                 found
             }
         };
-        let order = hint.into_iter().chain(self.preference.iter().copied().filter(|&p| Some(p) != hint));
+        let order = hint
+            .into_iter()
+            .chain(self.preference.iter().copied().filter(|&p| Some(p) != hint));
         for (place, backend) in order.enumerate() {
             match support.ask(backend, id, buffer) {
                 Ok(()) => {
                     let is_hint = hint.is_some() && place == 0;
                     return Ok((
                         backend,
-                        if is_hint { Choice::Hint } else { Choice::Preference },
+                        if is_hint {
+                            Choice::Hint
+                        } else {
+                            Choice::Preference
+                        },
                         refusals,
                     ));
                 }
                 Err(reason) => {
-                    refusals.push(Refusal { backend: self.backends[backend].id().clone(), reason });
+                    refusals.push(Refusal {
+                        backend: self.backends[backend].id().clone(),
+                        reason,
+                    });
                 }
             }
             if self.strict {
@@ -146,7 +162,10 @@ impl Assignment {
                 continue;
             }
             let layer = support.network.layer(LayerId(index as u32));
-            let first = layer.outputs.iter().find_map(|o| consumers[o.index()].first());
+            let first = layer
+                .outputs
+                .iter()
+                .find_map(|o| consumers[o.index()].first());
             let Some(consumer) = first else { continue };
             let backend = self.of_layer[consumer.index()];
             if backend != self.of_layer[index]
@@ -168,7 +187,11 @@ impl Assignment {
     ) -> Result<(), OptimizeError> {
         let tables = ViewTables::new(source, all_layers(source.network));
         let backends = self.backends.clone();
-        let support = Support { tables: &tables, network: source.network, backends: &backends };
+        let support = Support {
+            tables: &tables,
+            network: source.network,
+            backends: &backends,
+        };
         let mut buffer = ErrorBuffer::new();
         for Reassignment { layer: id, reason } in refused {
             let layer = source.network.layer(id);
@@ -182,7 +205,10 @@ impl Assignment {
                     reason,
                 });
             }
-            entry.refusals.push(Refusal { backend: backends[from].id().clone(), reason });
+            entry.refusals.push(Refusal {
+                backend: backends[from].id().clone(),
+                reason,
+            });
             let mut found = None;
             if !self.strict {
                 for &backend in &self.preference {
@@ -196,7 +222,10 @@ impl Assignment {
                             break;
                         }
                         Err(reason) => {
-                            entry.refusals.push(Refusal { backend: id_of.clone(), reason });
+                            entry.refusals.push(Refusal {
+                                backend: id_of.clone(),
+                                reason,
+                            });
                         }
                     }
                 }
@@ -274,7 +303,9 @@ fn order(
         let mut order: Vec<usize> = (0..backends.len()).collect();
         order.sort_by_key(|&i| std::cmp::Reverse(rank(backends[i].capabilities().kind)));
         if order.is_empty() {
-            return Err(OptimizeError::NoBackend { unusable: unusable.to_vec() });
+            return Err(OptimizeError::NoBackend {
+                unusable: unusable.to_vec(),
+            });
         }
         return Ok((order, Vec::new()));
     }
@@ -306,10 +337,10 @@ fn rank(kind: BackendKind) -> u32 {
 }
 
 fn why_missing(id: &BackendId, unusable: &[(BackendId, String)]) -> String {
-    unusable
-        .iter()
-        .find(|(other, _)| other == id)
-        .map_or_else(|| "no backend of this id was found".to_owned(), |(_, reason)| reason.clone())
+    unusable.iter().find(|(other, _)| other == id).map_or_else(
+        || "no backend of this id was found".to_owned(),
+        |(_, reason)| reason.clone(),
+    )
 }
 
 /// The pinned backend of every layer.

@@ -13,7 +13,7 @@ use armnn_network::Network;
 pub(crate) use assignment::{Assignment, Reassignment};
 pub use pattern::{LayerPattern, LayerPatternError};
 pub use report::{AssignmentReport, Choice, GatheredRefusal, LayerAssignment, Refusal};
-pub(crate) use subgraphs::{Subgraph, cut};
+pub(crate) use subgraphs::cut;
 
 use crate::{
     backend::BackendInstance,
@@ -44,8 +44,14 @@ impl OptimizerOptions {
     pub fn with_preferred_backends<'a>(
         ids: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self, armnn_backend_api::BackendIdError> {
-        let preferred_backends = ids.into_iter().map(BackendId::new).collect::<Result<_, _>>()?;
-        Ok(Self { preferred_backends, ..Self::default() })
+        let preferred_backends = ids
+            .into_iter()
+            .map(BackendId::new)
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            preferred_backends,
+            ..Self::default()
+        })
     }
 }
 
@@ -85,16 +91,25 @@ pub(crate) fn optimize(
     options: &OptimizerOptions,
 ) -> Result<OptimizedNetwork, OptimizeError> {
     let aligned = backends.iter().any(|b| {
-        !b.capabilities().has(armnn_backend_api::Capabilities::UNALIGNED_CONSTANTS)
+        !b.capabilities()
+            .has(armnn_backend_api::Capabilities::UNALIGNED_CONSTANTS)
     });
     let constants = ConstantStore::new(&network, aligned)
         .map_err(|e| OptimizeError::OutOfMemory { bytes: e.0 })?;
     let shapes: Vec<Shape> = network.tensors().iter().map(|t| t.info.shape).collect();
     let uses = tensor_uses(&network);
-    let source =
-        ViewSource { network: &network, shapes: &shapes, constants: &constants, uses: &uses };
+    let source = ViewSource {
+        network: &network,
+        shapes: &shapes,
+        constants: &constants,
+        uses: &uses,
+    };
     let assignment = Assignment::new(&source, backends, unusable, options)?;
-    Ok(OptimizedNetwork { network, constants, assignment })
+    Ok(OptimizedNetwork {
+        network,
+        constants,
+        assignment,
+    })
 }
 
 /// For every tensor, how many layers read it, plus one if it is an output of the network.

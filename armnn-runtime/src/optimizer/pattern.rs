@@ -49,7 +49,9 @@ impl FromStr for LayerPattern {
         if s.is_empty() {
             return Err(LayerPatternError::Empty);
         }
-        let Some(name) = s.strip_prefix("type:") else { return Ok(Self::Name(s.to_owned())) };
+        let Some(name) = s.strip_prefix("type:") else {
+            return Ok(Self::Name(s.to_owned()));
+        };
         LayerType::ALL
             .iter()
             .find(|t| t.name().is_some_and(|n| n.eq_ignore_ascii_case(name)))
@@ -70,7 +72,8 @@ impl fmt::Display for LayerPattern {
 /// Matches `*` and `?`. Where a star could take more or less, the last star is widened first; an
 /// earlier one never needs to be, so the time is at most the product of both lengths.
 fn matches_glob(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (pattern, text): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {
@@ -114,7 +117,10 @@ mod tests {
 
     #[test]
     fn types_are_found_by_name() {
-        assert_eq!("type:convolution2D".parse(), Ok(LayerPattern::Type(LayerType::Convolution2d)));
+        assert_eq!(
+            "type:convolution2D".parse(),
+            Ok(LayerPattern::Type(LayerType::Convolution2d))
+        );
         assert_eq!(
             "type:Conv".parse::<LayerPattern>(),
             Err(LayerPatternError::UnknownType("Conv".into()))

@@ -73,7 +73,11 @@ impl AssignmentReport {
         let mut index = std::collections::HashMap::new();
         for layer in &self.layers {
             for refusal in &layer.refusals {
-                let key = (refusal.backend.as_str(), layer.layer_type, refusal.reason.as_str());
+                let key = (
+                    refusal.backend.as_str(),
+                    layer.layer_type,
+                    refusal.reason.as_str(),
+                );
                 let at = *index.entry(key).or_insert_with(|| {
                     gathered.push(GatheredRefusal {
                         backend: &refusal.backend,

@@ -52,7 +52,10 @@ pub(crate) fn cut(network: &Network, assignment: &Assignment) -> Vec<Subgraph> {
     }
     let mut subgraphs: BTreeMap<(u32, usize), Vec<LayerId>> = BTreeMap::new();
     for (index, &epoch) in epochs.iter().enumerate() {
-        subgraphs.entry((epoch, backend_of[index])).or_default().push(LayerId(index as u32));
+        subgraphs
+            .entry((epoch, backend_of[index]))
+            .or_default()
+            .push(LayerId(index as u32));
     }
     subgraphs
         .into_iter()

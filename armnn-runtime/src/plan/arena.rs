@@ -52,17 +52,27 @@ impl ArenaLayout {
                     }
                     _ => self.end,
                 };
-                self.end = offset.checked_add(size).filter(|&end| end <= isize::MAX as usize)?;
+                self.end = offset
+                    .checked_add(size)
+                    .filter(|&end| end <= isize::MAX as usize)?;
                 offset
             }
         };
-        Some(Block { start: offset.next_multiple_of(alignment), offset, size })
+        Some(Block {
+            start: offset.next_multiple_of(alignment),
+            offset,
+            size,
+        })
     }
 
     /// Gives a part back.
     pub(crate) fn free(&mut self, block: Block) {
         let (mut offset, mut size) = (block.offset, block.size);
-        let before = self.by_offset.range(..offset).next_back().map(|(&o, &s)| (o, s));
+        let before = self
+            .by_offset
+            .range(..offset)
+            .next_back()
+            .map(|(&o, &s)| (o, s));
         if let Some((o, s)) = before
             && o + s == offset
         {
@@ -107,7 +117,10 @@ mod tests {
         let a = layout.allocate(100, 1).unwrap();
         let b = layout.allocate(64, 1).unwrap();
         let c = layout.allocate(1, 1).unwrap();
-        assert_eq!((a.start, b.start, c.start, layout.len()), (0, 128, 192, 256));
+        assert_eq!(
+            (a.start, b.start, c.start, layout.len()),
+            (0, 128, 192, 256)
+        );
         layout.free(a);
         layout.free(b);
         // Both together are 192 bytes.
@@ -134,7 +147,9 @@ mod tests {
         let mut live: Vec<(Block, usize)> = Vec::new();
         let mut random = 1u64;
         for _ in 0..5000 {
-            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            random = random
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             let r = (random >> 33) as usize;
             if r % 3 == 0 && !live.is_empty() {
                 let (block, _) = live.swap_remove(r % live.len());

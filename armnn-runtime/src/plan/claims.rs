@@ -35,13 +35,17 @@ pub(crate) fn units(tables: &ViewTables<'_>, claims: Claims) -> Result<Vec<Unit>
             match unit_of.get_mut(layer as usize) {
                 None => return Err(format!("claim {index} names layer {layer} of {n_layers}")),
                 Some(Some(other)) => {
-                    return Err(format!("layer {layer} is in claim {other} and in claim {index}"));
+                    return Err(format!(
+                        "layer {layer} is in claim {other} and in claim {index}"
+                    ));
                 }
                 Some(slot) => *slot = Some(index),
             }
         }
-        check_boundary(tables, &claim, |layer| unit_of[layer as usize] == Some(index))
-            .map_err(|e| format!("claim {index}: {e}"))?;
+        check_boundary(tables, &claim, |layer| {
+            unit_of[layer as usize] == Some(index)
+        })
+        .map_err(|e| format!("claim {index}: {e}"))?;
         units.push(Some(Unit::Claim(claim)));
     }
     for layer in 0..n_layers as u32 {

@@ -8,7 +8,7 @@ use armnn_network::{LayerId, Network, TensorId, infer_shapes};
 use super::{
     Location, Plan, Step, ViewSource, ViewTables,
     claims::{Unit, units},
-    constants::ConstantAccess,
+    constants::ConstantStore,
     memory,
 };
 use crate::{
@@ -16,17 +16,22 @@ use crate::{
     error::{LoadError, OptimizeError},
     network::Derived,
     optimizer::{Assignment, Reassignment, cut},
+    thread_pool::ThreadPool,
 };
 
 /// What a plan is made from.
 pub(crate) struct PlanSource<'a> {
     pub(crate) network: &'a Network,
-    pub(crate) constants: &'a dyn ConstantAccess,
+    pub(crate) constants: &'a ConstantStore,
     pub(crate) uses: &'a [u32],
     /// One for each backend of the assignment, made when first needed.
     pub(crate) contexts: &'a dyn Fn(usize) -> Result<Arc<ModelContextHandle>, LoadError>,
     /// What was computed from constants by earlier plans, and is by this one.
     pub(crate) derived: &'a Derived,
+    /// The threads that backends compute on.
+    pub(crate) pool: &'a Arc<ThreadPool>,
+    /// How many backends there are.
+    pub(crate) n_contexts: usize,
     /// The most bytes that an execution state's arena may take.
     pub(crate) memory_limit: u64,
 }
@@ -51,10 +56,12 @@ pub(crate) fn compile(
         if refused.is_empty() {
             break steps;
         }
-        assignment.reassign(&view_source, refused).map_err(LoadError::Refused)?;
+        assignment
+            .reassign(&view_source, refused)
+            .map_err(LoadError::Refused)?;
     };
     let (load_steps, steps) = split(source, steps);
-    memory::derive(source, &byte_lens, load_steps)?;
+    memory::derive(source, &shapes, &byte_lens, load_steps)?;
     let layout = memory::lay_out(source, &view_source, &byte_lens, steps)?;
     Ok(Plan {
         byte_lens,
@@ -78,17 +85,21 @@ fn byte_lens(source: &PlanSource<'_>, shapes: &[Shape]) -> Result<Vec<usize>, Lo
         .zip(shapes)
         .map(|(tensor, shape)| {
             if !shape.is_known() {
-                return Err(LoadError::UnknownShape { tensor: tensor.name.clone(), shape: *shape });
+                return Err(LoadError::UnknownShape {
+                    tensor: tensor.name.clone(),
+                    shape: *shape,
+                });
             }
-            let len = shape.num_elements().and_then(|n| tensor.info.data_type.byte_len(n));
-            len.filter(|&len| len as u64 <= source.memory_limit).ok_or_else(|| {
-                LoadError::TensorTooLarge {
+            let len = shape
+                .num_elements()
+                .and_then(|n| tensor.info.data_type.byte_len(n));
+            len.filter(|&len| len as u64 <= source.memory_limit)
+                .ok_or_else(|| LoadError::TensorTooLarge {
                     tensor: tensor.name.clone(),
                     data_type: tensor.info.data_type,
                     shape: *shape,
                     limit: source.memory_limit,
-                }
-            })
+                })
         })
         .collect()
 }
@@ -112,13 +123,16 @@ fn compile_subgraphs(
             backend: context.backend().id().clone(),
             message,
         };
-        let claims = context.optimize_subgraph_view(&tables.view()).map_err(failed)?;
+        let claims = context
+            .optimize_subgraph_view(&tables.view())
+            .map_err(failed)?;
         let n_layers = tables.layer_ids().len();
         for (layers, reason) in &claims.failed {
             for &layer in layers {
-                let id = *tables.layer_ids().get(layer as usize).ok_or_else(|| {
-                    invalid(format!("it gives up layer {layer} of {n_layers}"))
-                })?;
+                let id = *tables
+                    .layer_ids()
+                    .get(layer as usize)
+                    .ok_or_else(|| invalid(format!("it gives up layer {layer} of {n_layers}")))?;
                 let reason = if reason.is_empty() {
                     "given up without a reason".to_owned()
                 } else {
@@ -134,8 +148,11 @@ fn compile_subgraphs(
             let step = match unit {
                 Unit::Claim(claim) => {
                     let tensor = |&t: &u32| tables.tensor_ids()[t as usize];
-                    let layers: Vec<_> =
-                        claim.layers.iter().map(|&l| tables.layer_ids()[l as usize]).collect();
+                    let layers: Vec<_> = claim
+                        .layers
+                        .iter()
+                        .map(|&l| tables.layer_ids()[l as usize])
+                        .collect();
                     if let Some(layer) = layers.iter().find(|layer| given_up.contains(layer)) {
                         return Err(invalid(format!("layer {layer} is claimed and given up")));
                     }
@@ -154,9 +171,14 @@ fn compile_subgraphs(
                         continue;
                     }
                     match context.create_workload(&tables.view(), layer) {
-                        Ok(workload) => single_layer_step(&tables, subgraph.backend, layer, workload),
+                        Ok(workload) => {
+                            single_layer_step(&tables, subgraph.backend, layer, workload)
+                        }
                         Err(e) if e.status() == Status::Unsupported => {
-                            refused.push(Reassignment { layer: id, reason: e.to_string() });
+                            refused.push(Reassignment {
+                                layer: id,
+                                reason: e.to_string(),
+                            });
                             continue;
                         }
                         Err(e) => {
@@ -188,7 +210,11 @@ fn single_layer_step(
         context,
         workload,
         inputs: tables.layer_inputs(layer).iter().map(tensor).collect(),
-        outputs: tables.layer_outputs(layer).iter().filter_map(tensor).collect(),
+        outputs: tables
+            .layer_outputs(layer)
+            .iter()
+            .filter_map(tensor)
+            .collect(),
         scratch: 0,
         layers: vec![tables.layer_ids()[layer as usize]],
     }

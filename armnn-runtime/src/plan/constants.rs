@@ -30,15 +30,24 @@ impl ConstantStore {
             .tensors()
             .iter()
             .map(|tensor| {
-                let Some(bytes) = tensor.constant() else { return Ok(None) };
-                let element = tensor.info.data_type.size().unwrap_or(1).min(ELEMENT_ALIGNMENT);
+                let Some(bytes) = tensor.constant() else {
+                    return Ok(None);
+                };
+                let element = tensor
+                    .info
+                    .data_type
+                    .size()
+                    .unwrap_or(1)
+                    .min(ELEMENT_ALIGNMENT);
                 if aligned && bytes.as_ptr().addr() % element != 0 {
                     return Ok(Some(Bytes::from_owner(AlignedBuffer::copy_of(bytes)?)));
                 }
                 Ok(Some(bytes.clone()))
             })
             .collect::<Result<_, _>>()?;
-        Ok(Self { data: Mutex::new(data) })
+        Ok(Self {
+            data: Mutex::new(data),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Option<Bytes>>> {
@@ -60,6 +69,9 @@ impl ConstantStore {
 
 impl ConstantAccess for ConstantStore {
     fn data(&self, id: TensorId) -> Option<*const u8> {
-        self.lock().get(id.index())?.as_ref().map(|bytes| bytes.as_ptr())
+        self.lock()
+            .get(id.index())?
+            .as_ref()
+            .map(|bytes| bytes.as_ptr())
     }
 }

@@ -1,8 +1,10 @@
 //! Where the tensors of a plan are kept.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
+use armnn_backend_api::Shape;
 use armnn_network::TensorId;
+use bytes::Bytes;
 
 use super::{
     HandleSpec, Location, PlanSource, Step, ViewSource,
@@ -11,9 +13,10 @@ use super::{
     tensor_desc,
 };
 use crate::{
+    aligned_buffer::AlignedBuffer,
     backend::TensorHandleRef,
     error::LoadError,
-    network::StepRunner,
+    network::{StepRunner, TensorAddress},
 };
 
 /// The memory of a plan.
@@ -29,25 +32,77 @@ pub(super) struct Layout {
 /// Runs the steps that depend on constants alone, and keeps their results.
 pub(super) fn derive(
     source: &PlanSource<'_>,
+    shapes: &[Shape],
     byte_lens: &[usize],
-    mut steps: Vec<Step>,
+    steps: Vec<Step>,
 ) -> Result<(), LoadError> {
     if steps.is_empty() {
         return Ok(());
     }
-    for step in &mut steps {
-        // What later steps do not find by its address is not computed twice.
-        for &output in &step.outputs {
-            source.derived.allocate(output, byte_lens[output.index()]).map_err(|e| {
-                LoadError::OutOfMemory {
-                    bytes: e.0 as u64,
-                    what: format!("constant results such as '{}'", source.network.tensor(output).name),
-                }
-            })?;
+    let allocate = |len: usize, alignment: usize| {
+        AlignedBuffer::new(len, alignment).map_err(|e| LoadError::OutOfMemory {
+            bytes: e.0 as u64,
+            what: "what is computed from constants".to_owned(),
+        })
+    };
+    let mut computed: HashMap<TensorId, Arc<AlignedBuffer>> = HashMap::new();
+    let mut total = 0u64;
+    for &output in steps.iter().flat_map(|step| &step.outputs) {
+        let len = byte_lens[output.index()];
+        total = total.saturating_add(len as u64);
+        if total > source.memory_limit {
+            return Err(LoadError::MemoryLimit {
+                what: format!("tensor '{}'", source.network.tensor(output).name),
+                limit: source.memory_limit,
+            });
+        }
+        computed.insert(output, Arc::new(allocate(len, 1)?));
+    }
+    let scratch_len = steps
+        .iter()
+        .map(|step| step.workload.scratch().0)
+        .max()
+        .unwrap_or(0);
+    let alignment = steps
+        .iter()
+        .map(|step| step.workload.scratch().1)
+        .max()
+        .unwrap_or(1);
+    let scratch = allocate(scratch_len, alignment)?;
+    // Constants and earlier results are held for as long as their addresses are used.
+    let mut constants: HashMap<TensorId, Bytes> = HashMap::new();
+    let mut earlier: HashMap<TensorId, Arc<AlignedBuffer>> = HashMap::new();
+    for &input in steps.iter().flat_map(|step| step.inputs.iter().flatten()) {
+        if let Some(bytes) = source.constants.bytes(input) {
+            constants.insert(input, bytes);
+        } else if let Some(buffer) = source.derived.get(input) {
+            earlier.insert(input, buffer);
         }
     }
-    let mut runner = StepRunner::once(source, byte_lens, &steps)?;
-    runner.run(&steps, source.network).map_err(LoadError::ConstantLayers)
+    let address = |id: TensorId, _| {
+        let buffer = computed.get(&id).or_else(|| earlier.get(&id));
+        TensorAddress::host(match (buffer, constants.get(&id)) {
+            (Some(buffer), _) => buffer.as_ptr(),
+            (None, Some(bytes)) => bytes.as_ptr().cast_mut(),
+            // Released.
+            (None, None) => std::ptr::null_mut(),
+        })
+    };
+    let mut runner = StepRunner::new(
+        &steps,
+        shapes,
+        byte_lens,
+        source.pool,
+        scratch.as_ptr(),
+        source.n_contexts,
+        address,
+    )
+    .map_err(LoadError::State)?;
+    // SAFETY: all memory is held above, and nobody else uses what is written.
+    unsafe { runner.run(&steps, source.network) }.map_err(LoadError::ConstantLayers)?;
+    drop(runner);
+    source.derived.insert(computed);
+    Ok(())
 }
 
 /// Lays out what is computed in each execution: in handles where a backend wants to keep a tensor
@@ -66,7 +121,11 @@ pub(super) fn lay_out(
             *location = fixed;
         }
     }
-    let mut arena = Arena { layout: ArenaLayout::default(), blocks: HashMap::new(), source };
+    let mut arena = Arena {
+        layout: ArenaLayout::default(),
+        blocks: HashMap::new(),
+        source,
+    };
 
     // Inputs and outputs of the network are kept through the whole execution.
     let mut kept = vec![false; network.tensors().len()];
@@ -90,7 +149,10 @@ pub(super) fn lay_out(
         let (scratch_len, alignment) = step.workload.scratch();
         if scratch_len > 0 {
             let block = arena.allocate_block(scratch_len, alignment, || {
-                format!("scratch memory of layer '{}'", network.layer(step.layers[0]).name)
+                format!(
+                    "scratch memory of layer '{}'",
+                    network.layer(step.layers[0]).name
+                )
             })?;
             step.scratch = block.start;
             arena.layout.free(block);
@@ -104,7 +166,14 @@ pub(super) fn lay_out(
         }
     }
     let (arena_len, arena_alignment) = (arena.layout.len(), arena.layout.alignment());
-    Ok(Layout { steps, locations, arena_len, arena_alignment, handles, spare_handles })
+    Ok(Layout {
+        steps,
+        locations,
+        arena_len,
+        arena_alignment,
+        handles,
+        spare_handles,
+    })
 }
 
 /// For every tensor, the last step that touches it.
@@ -141,9 +210,12 @@ impl Arena<'_> {
         what: impl Fn() -> String,
     ) -> Result<Block, LoadError> {
         let block = self.layout.allocate(len, alignment);
-        block.filter(|_| self.layout.len() as u64 <= self.source.memory_limit).ok_or_else(|| {
-            LoadError::MemoryLimit { what: what(), limit: self.source.memory_limit }
-        })
+        block
+            .filter(|_| self.layout.len() as u64 <= self.source.memory_limit)
+            .ok_or_else(|| LoadError::MemoryLimit {
+                what: what(),
+                limit: self.source.memory_limit,
+            })
     }
 
     fn free(&mut self, tensor: TensorId) {
@@ -177,9 +249,7 @@ fn make_handles(
     let mut handles = Vec::new();
     for &tensor in steps.iter().flat_map(|step| &step.outputs) {
         let context = owner[&tensor];
-        if kept[tensor.index()]
-            || context == SEVERAL
-            || locations[tensor.index()] != Location::None
+        if kept[tensor.index()] || context == SEVERAL || locations[tensor.index()] != Location::None
         {
             continue;
         }
@@ -188,10 +258,12 @@ fn make_handles(
             continue;
         }
         let desc = tensor_desc(view_source, tensor);
-        let made = context.create_tensor_handle(&desc).map_err(|e| LoadError::Compile {
-            backend: context.backend().id().clone(),
-            source: e,
-        })?;
+        let made = context
+            .create_tensor_handle(&desc)
+            .map_err(|e| LoadError::Compile {
+                backend: context.backend().id().clone(),
+                source: e,
+            })?;
         if let Some(handle) = made {
             locations[tensor.index()] = Location::Handle(specs.len());
             specs.push(HandleSpec { tensor, context });

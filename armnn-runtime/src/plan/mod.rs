@@ -9,12 +9,12 @@ mod view_tables;
 
 use std::sync::{Arc, Mutex};
 
-use armnn_backend_api::Shape;
+use armnn_backend_api::{BackendError, Shape};
 use armnn_network::{LayerId, TensorId};
 
 pub(crate) use compile::{PlanSource, compile};
 pub(crate) use constants::ConstantStore;
-pub(crate) use view_tables::{ViewSource, ViewTables, tensor_desc};
+pub(crate) use view_tables::{ViewSource, ViewTables, constant_id, tensor_desc};
 
 use crate::{
     backend::{ModelContextHandle, TensorHandleRef, WorkloadHandle},
@@ -76,4 +76,18 @@ pub(crate) enum Location {
 pub(crate) struct HandleSpec {
     pub(crate) tensor: TensorId,
     pub(crate) context: Arc<ModelContextHandle>,
+}
+
+impl HandleSpec {
+    /// Makes a handle for another execution state.
+    pub(crate) fn make(&self, source: &ViewSource<'_>) -> Result<TensorHandleRef, BackendError> {
+        let desc = tensor_desc(source, self.tensor);
+        self.context.create_tensor_handle(&desc)?.ok_or_else(|| {
+            BackendError::new(format!(
+                "backend {} made a handle for tensor '{}' before, and now makes none",
+                self.context.backend().id(),
+                source.network.tensor(self.tensor).name
+            ))
+        })
+    }
 }

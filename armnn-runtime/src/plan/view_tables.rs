@@ -4,9 +4,7 @@ use std::{collections::HashMap, marker::PhantomData, ptr::null};
 
 use armnn_backend_api::{
     Shape,
-    sys::{
-        self, ArmnnLayerDesc, ArmnnQuantization, ArmnnStr, ArmnnSubgraphView, ArmnnTensorDesc,
-    },
+    sys::{self, ArmnnLayerDesc, ArmnnQuantization, ArmnnStr, ArmnnSubgraphView, ArmnnTensorDesc},
 };
 use armnn_network::{LayerId, Network, TensorId};
 
@@ -37,7 +35,10 @@ pub(crate) struct ViewSource<'a> {
 }
 
 pub(crate) fn raw_str(s: &str) -> ArmnnStr {
-    ArmnnStr { ptr: s.as_ptr().cast(), len: s.len() }
+    ArmnnStr {
+        ptr: s.as_ptr().cast(),
+        len: s.len(),
+    }
 }
 
 impl<'a> ViewTables<'a> {
@@ -60,7 +61,10 @@ impl<'a> ViewTables<'a> {
             let layer = network.layer(id);
             let inputs = indices.len();
             indices.extend(
-                layer.inputs.iter().map(|i| i.map_or(sys::ARMNN_NO_TENSOR, &mut index_of)),
+                layer
+                    .inputs
+                    .iter()
+                    .map(|i| i.map_or(sys::ARMNN_NO_TENSOR, &mut index_of)),
             );
             let outputs = indices.len();
             indices.extend(layer.outputs.iter().map(|&o| index_of(o)));
@@ -98,7 +102,11 @@ impl<'a> ViewTables<'a> {
         }
 
         let at = |start: usize, end: usize| -> *const u32 {
-            if start == end { null() } else { indices[start..end].as_ptr() }
+            if start == end {
+                null()
+            } else {
+                indices[start..end].as_ptr()
+            }
         };
         let layers = layer_ids
             .iter()
@@ -213,7 +221,11 @@ impl<'a> ViewTables<'a> {
 /// `len` indices at `data` are readable, unless `len` is 0.
 unsafe fn list<'a>(data: *const u32, len: u32) -> &'a [u32] {
     // SAFETY: by the contract of this function.
-    if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data, len as usize) } }
+    if len == 0 {
+        &[]
+    } else {
+        unsafe { std::slice::from_raw_parts(data, len as usize) }
+    }
 }
 
 /// A tensor as a view shows it, without what ties it to layers.
