@@ -1,1 +1,3 @@
 //! The reference backend as a shared object.
+
+armnn_backend_sdk::declare_backend!(cpu_ref::CpuRef);

@@ -1,1 +1,126 @@
 //! The reference backend: every layer, plainly and correctly.
+//!
+//! It is the oracle that other backends are compared with, so a kernel here follows the definition
+//! of its layer ([`LayerDescriptor`](armnn_backend_api::LayerDescriptor)) and nothing else. What
+//! the definitions leave open is decided once, for all layers:
+//!
+//! * Float32 is computed in Float32. Float16 is widened to Float32, computed, and rounded once.
+//! * NaN propagates: the larger or the smaller of NaN and a number is NaN.
+//! * A result does not depend on the number of threads.
+//! * Integers wrap around on overflow, except in Cast and Quantize, which saturate.
+//!
+//! A layer is in the file of its name: first which types it takes ([`is_layer_supported`]), then
+//! its workload, then the kernel, a function of slices, then the tests. A backend that wraps this
+//! one can call [`is_layer_supported`] and [`create_workload`], or make a [`CpuRefModelContext`].
+
+mod activation;
+mod cast;
+mod concat;
+mod convolution2d;
+mod convolution_nchw;
+mod copy;
+mod depthwise_convolution2d;
+mod elementwise_binary;
+mod float_workload;
+mod layer_checks;
+mod loop_nest;
+mod pad;
+mod parallel;
+mod pooling2d;
+mod reshape;
+mod sliding_window;
+#[cfg(test)]
+mod test_harness;
+
+use armnn_backend_api::{
+    BackendKind, Capabilities, DescriptorRef, HostMemory, IBackendInternal, LayerView,
+    ModelContext, ModelHost, Options, Result, Synchronous, Workload,
+};
+
+/// The reference backend.
+#[derive(Debug, Default)]
+pub struct CpuRef;
+
+impl IBackendInternal for CpuRef {
+    const ID: &'static str = "CpuRef";
+
+    type ModelContext = CpuRefModelContext;
+
+    fn create() -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            kind: BackendKind::Reference,
+            flags: 0,
+        }
+    }
+
+    fn is_layer_supported(&self, layer: LayerView<'_>) -> Result<()> {
+        is_layer_supported(layer)
+    }
+
+    fn create_model_context(
+        &self,
+        options: Options<'_>,
+        _host: ModelHost,
+    ) -> Result<CpuRefModelContext> {
+        options.check_known(&[])?;
+        Ok(CpuRefModelContext)
+    }
+}
+
+/// What belongs to one loaded network: nothing, as each workload holds what it needs.
+#[derive(Debug, Default)]
+pub struct CpuRefModelContext;
+
+impl ModelContext for CpuRefModelContext {
+    type Execution = Synchronous;
+    type TensorHandle = HostMemory;
+
+    fn create_workload(&mut self, layer: LayerView<'_>) -> Result<Box<dyn Workload>> {
+        create_workload(layer)
+    }
+}
+
+macro_rules! layers {
+    ($($Layer:ident: $module:ident;)*) => {
+        /// Whether a layer can be executed: looks at the types of its tensors and the numbers in
+        /// its descriptor. Dimensions may be unknown.
+        ///
+        /// # Errors
+        /// With status Unsupported, and the reason, when it cannot.
+        pub fn is_layer_supported(layer: LayerView<'_>) -> Result<()> {
+            match layer.descriptor() {
+                $(Some(DescriptorRef::$Layer(d)) => $module::check(layer, d),)*
+                _ => Err(layer_checks::unknown_layer(layer)),
+            }
+        }
+
+        /// Makes the workload of a layer. It has the layer's inputs and outputs, constants and
+        /// absent ones included.
+        ///
+        /// # Errors
+        /// When the layer is not supported, a dimension is unknown, or shapes do not fit together.
+        pub fn create_workload(layer: LayerView<'_>) -> Result<Box<dyn Workload>> {
+            is_layer_supported(layer)?;
+            match layer.descriptor() {
+                $(Some(DescriptorRef::$Layer(d)) => $module::workload(layer, d),)*
+                _ => Err(layer_checks::unknown_layer(layer)),
+            }
+        }
+    };
+}
+
+layers! {
+    Activation: activation;
+    Cast: cast;
+    Concat: concat;
+    Convolution2d: convolution2d;
+    DepthwiseConvolution2d: depthwise_convolution2d;
+    ElementwiseBinary: elementwise_binary;
+    Pad: pad;
+    Pooling2d: pooling2d;
+    Reshape: reshape;
+}

@@ -1,0 +1,95 @@
+//! The kernel of Convolution2d and DepthwiseConvolution2d for NCHW.
+
+use armnn_backend_api::{ExecutionContext, Result, Synchronous};
+
+use crate::{
+    float_workload::{FloatKernel, MAX_INPUTS},
+    parallel::for_each_chunk,
+    sliding_window::SlidingWindow,
+};
+
+/// Where the weight of a pair of channels and a tap lies.
+pub(crate) enum WeightLayout {
+    /// [O, I / groups, KH, KW]
+    PlanePerPair {
+        /// I / groups
+        in_channels: usize,
+    },
+    /// [1, KH, KW, O], and one input channel for each output channel.
+    ChannelsLast,
+}
+
+/// Input [N, I, H, W], output [N, O, H', W'], computed plane by plane.
+pub(crate) struct NchwConvolution {
+    pub(crate) rows: SlidingWindow,
+    pub(crate) columns: SlidingWindow,
+    /// Of all groups together.
+    pub(crate) in_channels: usize,
+    /// Of all groups together.
+    pub(crate) out_channels: usize,
+    pub(crate) groups: usize,
+    pub(crate) weights: WeightLayout,
+}
+
+impl FloatKernel for NchwConvolution {
+    fn run(
+        &self,
+        context: &ExecutionContext<'_, Synchronous>,
+        _scratch: &mut [f32],
+        [input, weights, bias]: [&[f32]; MAX_INPUTS],
+        output: &mut [f32],
+    ) -> Result<()> {
+        let in_plane = self.rows.input * self.columns.input;
+        let out_plane = self.rows.output * self.columns.output;
+        let in_group = self.in_channels / self.groups;
+        let out_group = self.out_channels / self.groups;
+        let filter_len = self.rows.taps * self.columns.taps * in_group;
+        let work = output.len().saturating_mul(filter_len);
+        for_each_chunk(context, output, out_plane, work, |index, plane| {
+            let (image, o) = (index / self.out_channels, index % self.out_channels);
+            plane.fill(bias.get(o).copied().unwrap_or(0.0));
+            for i in 0..in_group {
+                let channel = image * self.in_channels + o / out_group * in_group + i;
+                let input = &input[channel * in_plane..][..in_plane];
+                for ky in 0..self.rows.taps {
+                    for kx in 0..self.columns.taps {
+                        let weight = weights[self.weight_position(o, i, ky, kx)];
+                        self.add_tap(input, weight, ky, kx, plane);
+                    }
+                }
+            }
+        })
+    }
+}
+
+impl NchwConvolution {
+    fn weight_position(&self, o: usize, i: usize, ky: usize, kx: usize) -> usize {
+        match self.weights {
+            WeightLayout::PlanePerPair { in_channels } => {
+                ((o * in_channels + i) * self.rows.taps + ky) * self.columns.taps + kx
+            }
+            WeightLayout::ChannelsLast => (ky * self.columns.taps + kx) * self.out_channels + o,
+        }
+    }
+
+    /// Adds `weight` times the input under one tap to a plane of the output.
+    fn add_tap(&self, input: &[f32], weight: f32, ky: usize, kx: usize, plane: &mut [f32]) {
+        let columns = self.columns.outputs_inside(kx);
+        let Some(in_x) = self.columns.position(columns.start, kx) else {
+            return;
+        };
+        for y in self.rows.outputs_inside(ky) {
+            let Some(in_y) = self.rows.position(y, ky) else {
+                continue;
+            };
+            let from = &input[in_y * self.columns.input..][in_x..self.columns.input];
+            let to = &mut plane[y * self.columns.output..][columns.clone()];
+            if self.columns.stride == 1 {
+                to.iter_mut().zip(from).for_each(|(o, &i)| *o += weight * i);
+            } else {
+                let from = from.iter().step_by(self.columns.stride);
+                to.iter_mut().zip(from).for_each(|(o, &i)| *o += weight * i);
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The workload of every layer that computes with real numbers.
+
+use armnn_backend_api::{
+    BackendError, DataType, ExecutionContext, Inputs, LayerView, MemoryRequirements, Outputs,
+    Result, Status, Synchronous, TensorView, Workload, cast_slice, cast_slice_mut,
+};
+use half::{
+    f16,
+    slice::{HalfBitsSliceExt, HalfFloatSliceExt},
+};
+
+use crate::layer_checks::{invalid, num_elements, output};
+
+/// The most inputs that a kernel has.
+pub(crate) const MAX_INPUTS: usize = 3;
+
+/// What a layer with at most [`MAX_INPUTS`] inputs and one output does, in Float32.
+pub(crate) trait FloatKernel: Send + Sync + 'static {
+    /// Elements of scratch memory that [`run`](Self::run) needs.
+    fn scratch_len(&self) -> usize {
+        0
+    }
+
+    /// Whether `run` looks at an input.
+    fn reads(&self, input: usize) -> bool {
+        let _ = input;
+        true
+    }
+
+    /// Computes the output. Inputs that are absent or not read are empty; the others, and the
+    /// output, are as long as their shapes say, and the output is not empty. Contents of `output`
+    /// and `scratch` are arbitrary.
+    ///
+    /// # Errors
+    /// The network's execution fails.
+    fn run(
+        &self,
+        context: &ExecutionContext<'_, Synchronous>,
+        scratch: &mut [f32],
+        inputs: [&[f32]; MAX_INPUTS],
+        output: &mut [f32],
+    ) -> Result<()>;
+}
+
+/// Makes the workload of a layer whose tensors are all Float32, or all Float16. In Float16,
+/// inputs are widened first, and the output is rounded once.
+///
+/// # Errors
+/// When shapes are not known, or too large.
+pub(crate) fn float_workload<K: FloatKernel>(
+    layer: LayerView<'_>,
+    kernel: K,
+) -> Result<Box<dyn Workload>> {
+    let output = output(layer, 0)?;
+    let mut input_lens = [0; MAX_INPUTS];
+    for (position, len) in input_lens.iter_mut().enumerate() {
+        if let Some(tensor) = layer.input(position) {
+            *len = num_elements(layer, tensor)?;
+        }
+    }
+    let output_len = num_elements(layer, output)?;
+    let is_half = output.data_type() == DataType::Float16;
+    let mut scratch_len = Some(kernel.scratch_len());
+    if is_half {
+        let mut add = |len: usize| scratch_len = scratch_len.and_then(|n| n.checked_add(len));
+        add(output_len);
+        (0..MAX_INPUTS)
+            .filter(|&i| kernel.reads(i))
+            .for_each(|i| add(input_lens[i]));
+    }
+    let scratch_len = scratch_len
+        .and_then(|n| n.checked_mul(size_of::<f32>()))
+        .filter(|&n| n <= isize::MAX as usize)
+        .ok_or_else(|| {
+            BackendError::with_status(
+                Status::OutOfMemory,
+                invalid(layer, "its tensors are too large to compute with").message(),
+            )
+        })?;
+    Ok(Box::new(FloatWorkload {
+        kernel,
+        is_half,
+        input_lens,
+        output_len,
+        scratch_len,
+    }))
+}
+
+/// The elements of a constant of type Float32 or Float16; `None` if it is none, or was released.
+pub(crate) fn float_constant(tensor: TensorView<'_>) -> Option<Vec<f32>> {
+    let bytes = tensor.constant()?;
+    match tensor.data_type() {
+        DataType::Float32 => cast_slice::<f32>(bytes).map(<[f32]>::to_vec),
+        DataType::Float16 => cast_slice::<u16>(bytes)
+            .map(|bits| HalfBitsSliceExt::reinterpret_cast::<f16>(bits).to_f32_vec()),
+        _ => None,
+    }
+}
+
+struct FloatWorkload<K> {
+    kernel: K,
+    is_half: bool,
+    input_lens: [usize; MAX_INPUTS],
+    output_len: usize,
+    scratch_len: usize,
+}
+
+impl<K: FloatKernel> FloatWorkload<K> {
+    fn is_read(&self, input: usize) -> bool {
+        self.input_lens[input] > 0 && self.kernel.reads(input)
+    }
+}
+
+impl<K: FloatKernel> Workload for FloatWorkload<K> {
+    fn memory_requirements(&self) -> Result<MemoryRequirements> {
+        Ok(MemoryRequirements {
+            scratch_len: self.scratch_len,
+            ..MemoryRequirements::default()
+        })
+    }
+
+    fn execute(
+        &self,
+        context: &mut ExecutionContext<'_, Synchronous>,
+        inputs: Inputs<'_>,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<()> {
+        if self.output_len == 0 {
+            return Ok(());
+        }
+        let mut scratch = scratch::<f32>(context, self.scratch_len)?;
+        let mut floats: [&[f32]; MAX_INPUTS] = [&[]; MAX_INPUTS];
+        if !self.is_half {
+            for (i, slot) in floats.iter_mut().enumerate() {
+                if self.is_read(i) {
+                    *slot = input_elements(inputs, i, self.input_lens[i])?;
+                }
+            }
+            let output = output_elements(outputs, 0, self.output_len)?;
+            return self.kernel.run(context, scratch, floats, output);
+        }
+        for (i, slot) in floats.iter_mut().enumerate() {
+            if self.is_read(i) {
+                let halves = input_elements::<u16>(inputs, i, self.input_lens[i])?;
+                let (widened, rest) = scratch.split_at_mut(halves.len());
+                scratch = rest;
+                HalfBitsSliceExt::reinterpret_cast::<f16>(halves).convert_to_f32_slice(widened);
+                *slot = widened;
+            }
+        }
+        let (wide, scratch) = scratch.split_at_mut(self.output_len);
+        self.kernel.run(context, scratch, floats, wide)?;
+        let output = output_elements::<u16>(outputs, 0, self.output_len)?;
+        HalfBitsSliceExt::reinterpret_cast_mut::<f16>(output).convert_from_f32_slice(wide);
+        Ok(())
+    }
+}
+
+/// Takes the scratch memory that the workload asked for.
+///
+/// # Errors
+/// When the host gave less.
+pub(crate) fn scratch<'a, T: armnn_backend_api::Element>(
+    context: &mut ExecutionContext<'a, Synchronous>,
+    byte_len: usize,
+) -> Result<&'a mut [T]> {
+    context
+        .take_scratch()
+        .get_mut(..byte_len)
+        .and_then(cast_slice_mut)
+        .ok_or_else(|| {
+            BackendError::invalid_argument(format!(
+                "the host gave less than the {byte_len} bytes of scratch memory asked for"
+            ))
+        })
+}
+
+/// The elements of an input, of which there must be `len`.
+pub(crate) fn input_elements<'a, T: armnn_backend_api::Element>(
+    inputs: Inputs<'a>,
+    position: usize,
+    len: usize,
+) -> Result<&'a [T]> {
+    let elements = inputs.elements::<T>(position)?;
+    check_len("input", position, elements.len(), len)?;
+    Ok(elements)
+}
+
+/// The elements of an output, of which there must be `len`.
+pub(crate) fn output_elements<'a, T: armnn_backend_api::Element>(
+    outputs: &'a mut Outputs<'_>,
+    position: usize,
+    len: usize,
+) -> Result<&'a mut [T]> {
+    let elements = outputs.elements_mut::<T>(position)?;
+    check_len("output", position, elements.len(), len)?;
+    Ok(elements)
+}
+
+fn check_len(direction: &str, position: usize, found: usize, compiled: usize) -> Result<()> {
+    if found == compiled {
+        return Ok(());
+    }
+    Err(BackendError::invalid_argument(format!(
+        "{direction} {position} has {found} elements; the workload was compiled for {compiled}"
+    )))
+}

@@ -1,0 +1,158 @@
+//! Windows that slide over the rows and columns of an image.
+
+use std::ops::Range;
+
+use armnn_backend_api::{LayerView, Result};
+
+use crate::layer_checks::invalid;
+
+/// One axis, rows or columns, along which a window slides. Tap `k` of the window for output `o` is
+/// at input `o stride + k dilation - pad_before`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlidingWindow {
+    /// Elements of the input.
+    pub(crate) input: usize,
+    /// Elements of the output.
+    pub(crate) output: usize,
+    /// Taps of the window.
+    pub(crate) taps: usize,
+    pub(crate) stride: usize,
+    pub(crate) dilation: usize,
+    pub(crate) pad_before: usize,
+    pub(crate) pad_after: usize,
+}
+
+impl SlidingWindow {
+    /// Checks that the output's size follows from the rest: rounded down, or up where that is
+    /// allowed.
+    ///
+    /// # Errors
+    /// When it does not, or a stride or dilation is 0, or there are no taps.
+    pub(crate) fn check(self, layer: LayerView<'_>, may_round_up: bool) -> Result<Self> {
+        if self.stride == 0 || self.dilation == 0 || self.taps == 0 {
+            return Err(invalid(
+                layer,
+                "a stride, a dilation or a size of its window is 0",
+            ));
+        }
+        let padded = self
+            .input
+            .saturating_add(self.pad_before)
+            .saturating_add(self.pad_after);
+        let reach = self
+            .dilation
+            .saturating_mul(self.taps - 1)
+            .saturating_add(1);
+        let (down, up) = match padded.checked_sub(reach) {
+            Some(rest) => (rest / self.stride + 1, rest.div_ceil(self.stride) + 1),
+            None => (0, usize::from(may_round_up)),
+        };
+        if self.output == down || (may_round_up && self.output == up) {
+            return Ok(self);
+        }
+        Err(invalid(
+            layer,
+            format_args!(
+                "an output of {} rows or columns does not follow from an input of {}, padding {} \
+                 and {}, a window of {}, stride {} and dilation {}",
+                self.output,
+                self.input,
+                self.pad_before,
+                self.pad_after,
+                self.taps,
+                self.stride,
+                self.dilation
+            ),
+        ))
+    }
+
+    /// Where in the input a tap lies; `None` if it lies outside.
+    #[inline]
+    pub(crate) fn position(&self, output: usize, tap: usize) -> Option<usize> {
+        (output * self.stride + tap * self.dilation)
+            .checked_sub(self.pad_before)
+            .filter(|&at| at < self.input)
+    }
+
+    /// The outputs for which a tap lies inside of the input.
+    pub(crate) fn outputs_inside(&self, tap: usize) -> Range<usize> {
+        let tap = tap * self.dilation;
+        let start = self.pad_before.saturating_sub(tap).div_ceil(self.stride);
+        let end = (self.input + self.pad_before)
+            .saturating_sub(tap)
+            .div_ceil(self.stride)
+            .min(self.output);
+        start.min(end)..end
+    }
+
+    /// The number of taps that lie inside of the input.
+    pub(crate) fn taps_inside(&self, output: usize) -> usize {
+        (0..self.taps)
+            .filter(|&tap| self.position(output, tap).is_some())
+            .count()
+    }
+
+    /// The number of taps that lie inside of the input or its padding.
+    pub(crate) fn taps_inside_padded(&self, output: usize) -> usize {
+        let padded = self.input + self.pad_before + self.pad_after;
+        (0..self.taps)
+            .filter(|&tap| output * self.stride + tap * self.dilation < padded)
+            .count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WINDOW: SlidingWindow = SlidingWindow {
+        input: 5,
+        output: 3,
+        taps: 3,
+        stride: 2,
+        dilation: 1,
+        pad_before: 1,
+        pad_after: 1,
+    };
+
+    #[test]
+    fn positions_outside_of_the_input_are_none() {
+        // Output 0 covers -1, 0, 1; output 2 covers 3, 4, 5.
+        let positions = |o| [0, 1, 2].map(|k| WINDOW.position(o, k));
+        assert_eq!(positions(0), [None, Some(0), Some(1)]);
+        assert_eq!(positions(2), [Some(3), Some(4), None]);
+    }
+
+    #[test]
+    fn outputs_inside_agree_with_positions() {
+        for pad_before in 0..4 {
+            for dilation in 1..4 {
+                let window = SlidingWindow {
+                    pad_before,
+                    dilation,
+                    ..WINDOW
+                };
+                for tap in 0..3 {
+                    let inside: Vec<usize> = (0..3)
+                        .filter(|&o| window.position(o, tap).is_some())
+                        .collect();
+                    let range: Vec<usize> = window.outputs_inside(tap).collect();
+                    assert_eq!(range, inside, "{window:?} tap {tap}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn taps_beyond_the_padding_count_nowhere() {
+        // Output 3 covers 5, 6, 7, of which only 5 is padding.
+        assert_eq!(
+            (WINDOW.taps_inside(3), WINDOW.taps_inside_padded(3)),
+            (0, 1)
+        );
+        assert_eq!(
+            (WINDOW.taps_inside(0), WINDOW.taps_inside_padded(0)),
+            (2, 3)
+        );
+    }
+}
