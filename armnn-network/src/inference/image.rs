@@ -143,7 +143,7 @@ fn resize(d: &ResizeDescriptor, arguments: &Arguments<'_>) -> Result<Shape> {
             return Err(LayerProblem::Rank {
                 tensor: "the output".to_owned(),
                 expected: "4".to_owned(),
-                found: shape,
+                found: Box::new(shape),
             });
         }
         None => shape_of(&[UNKNOWN; 4])?,

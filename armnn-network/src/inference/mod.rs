@@ -109,7 +109,7 @@ impl Arguments<'_> {
         LayerProblem::Rank {
             tensor: self.name(index),
             expected,
-            found,
+            found: Box::new(found),
         }
     }
 
@@ -124,7 +124,7 @@ impl Arguments<'_> {
             tensor: self.name(index),
             axis,
             expected: expected.to_string(),
-            found: self.optional(index).unwrap_or(Shape::SCALAR),
+            found: Box::new(self.optional(index).unwrap_or(Shape::SCALAR)),
             because,
         }
     }

@@ -103,15 +103,15 @@ fn reshape(arguments: &Arguments<'_>) -> Result<Shape> {
         }
         return Ok(target);
     };
-    let mismatch = LayerProblem::Elements {
-        input,
+    let mismatch = || LayerProblem::Elements {
+        input: Box::new(input),
         elements,
-        target,
+        target: Box::new(target),
     };
     if target.is_known() {
         return match target.num_elements() == Some(elements) {
             true => Ok(target),
-            false => Err(mismatch),
+            false => Err(mismatch()),
         };
     }
     let mut unknown = (0..target.rank()).filter(|&i| target.dims()[i] < 0);
@@ -121,17 +121,17 @@ fn reshape(arguments: &Arguments<'_>) -> Result<Shape> {
     // The product of the dimensions that are known.
     let rest = with_dims(target, target.dims().iter().map(|&d| d.abs()).enumerate());
     let Some(rest) = rest.num_elements() else {
-        return Err(mismatch);
+        return Err(mismatch());
     };
     match elements.checked_rem(rest) {
         // Any size would do for the unknown dimension.
         None if elements == 0 => Ok(target),
         Some(0) if others_known => {
-            let size = i64::try_from(elements / rest).map_err(|_| mismatch)?;
+            let size = i64::try_from(elements / rest).map_err(|_| mismatch())?;
             Ok(with_dims(target, [(axis, size)]))
         }
         Some(0) => Ok(target),
-        _ => Err(mismatch),
+        _ => Err(mismatch()),
     }
 }
 
