@@ -278,7 +278,10 @@ pub enum LayerProblem {
         inferred: String,
     },
     /// A declaration that comes after the tensor was read.
-    #[error("{output} was already read by another layer; declare it directly after its layer")]
+    #[error(
+        "{output} was already read, by another layer or as an output of the network; \
+         declare it directly after its layer"
+    )]
     LateDeclaration {
         /// The output.
         output: String,
