@@ -5,6 +5,8 @@ use armnn_backend_api::{BackendIdError, DataType, LayerType, Shape, TensorInfo};
 use crate::{LayerId, TensorId};
 
 /// Why a network could not be built, or does not take certain input shapes.
+///
+/// Shapes are boxed to keep results small.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
@@ -104,9 +106,9 @@ pub enum NetworkError {
         /// The input's name.
         input: String,
         /// The shape it takes.
-        declared: Shape,
+        declared: Box<Shape>,
         /// The shape given.
-        found: Shape,
+        found: Box<Shape>,
     },
     /// An input shape was given whose dimensions are not all known.
     #[error(
@@ -117,7 +119,7 @@ pub enum NetworkError {
         /// The input's name.
         input: String,
         /// The shape given.
-        found: Shape,
+        found: Box<Shape>,
     },
 }
 
@@ -163,7 +165,7 @@ pub enum LayerProblem {
         /// Which ranks would do.
         expected: String,
         /// The shape.
-        found: Shape,
+        found: Box<Shape>,
     },
     /// A dimension of another size.
     #[error(
@@ -177,7 +179,7 @@ pub enum LayerProblem {
         /// What it would have to be.
         expected: String,
         /// The tensor's shape.
-        found: Shape,
+        found: Box<Shape>,
         /// Why.
         because: &'static str,
     },
@@ -187,9 +189,9 @@ pub enum LayerProblem {
     )]
     Broadcast {
         /// One shape.
-        x: Shape,
+        x: Box<Shape>,
         /// The other.
-        y: Shape,
+        y: Box<Shape>,
     },
     /// The number of elements differs.
     #[error(
@@ -198,11 +200,11 @@ pub enum LayerProblem {
     )]
     Elements {
         /// The shape of the input.
-        input: Shape,
+        input: Box<Shape>,
         /// Its number of elements.
         elements: u64,
         /// The shape asked for.
-        target: Shape,
+        target: Box<Shape>,
     },
     /// A window that is larger than the padded input.
     #[error(
@@ -276,7 +278,10 @@ pub enum LayerProblem {
         inferred: String,
     },
     /// A declaration that comes after the tensor was read.
-    #[error("{output} was already read by another layer; declare it directly after its layer")]
+    #[error(
+        "{output} was already read, by another layer or as an output of the network; \
+         declare it directly after its layer"
+    )]
     LateDeclaration {
         /// The output.
         output: String,
@@ -306,7 +311,7 @@ pub enum LayerProblem {
         /// The output.
         output: String,
         /// What is known of its shape.
-        shape: Shape,
+        shape: Box<Shape>,
     },
 }
 

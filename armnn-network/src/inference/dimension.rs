@@ -72,7 +72,10 @@ pub(super) fn broadcast(x: &Shape, y: &Shape) -> Result<Shape> {
         };
         *to = match (at(x, x_rank), at(y, y_rank)) {
             (1, d) | (d, 1) => d,
-            (a, b) => merge_dim(a, b).ok_or(LayerProblem::Broadcast { x: *x, y: *y })?,
+            (a, b) => merge_dim(a, b).ok_or_else(|| LayerProblem::Broadcast {
+                x: Box::new(*x),
+                y: Box::new(*y),
+            })?,
         };
     }
     shape_of(&dims[..rank])

@@ -93,3 +93,76 @@ fn rows_of(shape: &Shape, size: i64) -> Option<i64> {
     let elements = i64::try_from(shape.num_elements()?).ok()?;
     (elements.checked_rem(size)? == 0).then(|| elements / size)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{refused_field, shape_after};
+    use super::*;
+
+    #[test]
+    fn inner_sizes_meet_and_leading_ones_broadcast() {
+        let plain = BatchMatMulDescriptor::new(false, false);
+        let x = Shape::from([7, 1, 2, 3]);
+        let y = Shape::from([5, 3, 4]);
+        assert_eq!(shape_after(plain, &[x, y]), Ok(Shape::from([7, 5, 2, 4])));
+        // [3, 2] and [4, 3], both transposed first.
+        let both = BatchMatMulDescriptor::new(true, true);
+        let inputs = [Shape::from([3, 2]), Shape::from([4, 3])];
+        assert_eq!(shape_after(both, &inputs), Ok(Shape::from([2, 4])));
+        let unknown = [Shape::from([-1, 3]), Shape::from([-1, -1])];
+        assert_eq!(shape_after(plain, &unknown), Ok(Shape::from([-1, -1])));
+    }
+
+    #[test]
+    fn matrices_that_do_not_meet_are_refused() {
+        let plain = BatchMatMulDescriptor::new(false, false);
+        let inputs = [Shape::from([2, 3]), Shape::from([4, 5])];
+        assert_eq!(
+            shape_after(plain, &inputs).unwrap_err().to_string(),
+            "dimension 0 of input 'y', whose shape is [4, 5], must be 3, because a row of the \
+             first matrix is multiplied by a column of the second"
+        );
+        let vector = [Shape::from([3]), Shape::from([3, 5])];
+        let problem = shape_after(plain, &vector).unwrap_err();
+        assert!(matches!(problem, LayerProblem::Rank { .. }), "{problem}");
+        let mut odd = plain;
+        odd.transpose_y = 2;
+        assert_eq!(refused_field(shape_after(odd, &inputs)), "transpose_y");
+    }
+
+    #[test]
+    fn the_input_is_cut_into_rows_of_the_weights() {
+        let transposed = FullyConnectedDescriptor::new(true);
+        let bias = Shape::from([10]);
+        // 2 · 3 · 4 = 24 elements are 4 rows of 6.
+        let input = Shape::from([2, 3, 4]);
+        let result = shape_after(transposed, &[input, Shape::from([10, 6]), bias]);
+        assert_eq!(result, Ok(Shape::from([4, 10])));
+        let plain = FullyConnectedDescriptor::new(false);
+        let result = shape_after(plain, &[input, Shape::from([6, 10]), bias]);
+        assert_eq!(result, Ok(Shape::from([4, 10])));
+        let unknown = Shape::from([-1, 6]);
+        let result = shape_after(plain, &[unknown, Shape::from([6, 10])]);
+        assert_eq!(result, Ok(Shape::from([-1, 10])));
+        let single = shape_after(plain, &[Shape::SCALAR, Shape::from([1, 2])]);
+        assert_eq!(single, Ok(Shape::from([1, 2])));
+    }
+
+    #[test]
+    fn weights_that_do_not_fit_are_refused() {
+        let plain = FullyConnectedDescriptor::new(false);
+        let input = Shape::from([2, 3]);
+        for (weights, bias) in [
+            // 6 elements are no multiple of 4.
+            (Shape::from([4, 10]), Shape::from([10])),
+            (Shape::from([0, 10]), Shape::from([10])),
+            (Shape::from([6, 10]), Shape::from([6])),
+        ] {
+            let problem = shape_after(plain, &[input, weights, bias]).unwrap_err();
+            assert!(
+                matches!(problem, LayerProblem::Dimension { .. }),
+                "{problem}"
+            );
+        }
+    }
+}

@@ -109,7 +109,7 @@ impl Arguments<'_> {
         LayerProblem::Rank {
             tensor: self.name(index),
             expected,
-            found,
+            found: Box::new(found),
         }
     }
 
@@ -124,7 +124,7 @@ impl Arguments<'_> {
             tensor: self.name(index),
             axis,
             expected: expected.to_string(),
-            found: self.optional(index).unwrap_or(Shape::SCALAR),
+            found: Box::new(self.optional(index).unwrap_or(Shape::SCALAR)),
             because,
         }
     }
@@ -218,5 +218,40 @@ fn axis_of(axis: u32, shape: Shape) -> Result<usize> {
     } else {
         let rule = format!("below {}, the rank of the input {shape}", shape.rank());
         Err(bad_field("axis", axis, rule))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The shape of a layer's single output, with nothing declared.
+    pub(super) fn shape_after(
+        descriptor: impl Into<LayerDescriptor>,
+        inputs: &[Shape],
+    ) -> Result<Shape> {
+        let inputs: Vec<Option<Shape>> = inputs.iter().copied().map(Some).collect();
+        let shapes = LayerShapes {
+            inputs: &inputs,
+            declared: &[None],
+        };
+        output_shapes(&descriptor.into(), &shapes).map(|shapes| shapes[0])
+    }
+
+    /// The field of the descriptor that is refused.
+    pub(super) fn refused_field(result: Result<Shape>) -> &'static str {
+        match result {
+            Err(LayerProblem::Descriptor { field, .. }) => field,
+            other => panic!("no complaint about the descriptor: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn messages_call_inputs_by_their_names() {
+        assert_eq!(input_name(LayerType::Convolution2d, 0), "the input");
+        assert_eq!(input_name(LayerType::Convolution2d, 2), "input 'bias'");
+        assert_eq!(input_name(LayerType::Concat, 3), "input 3");
+        assert_eq!(input_name(LayerType(9999), 1), "input 1");
+        assert_eq!(output_name(LayerType::Split, 1), "output 1");
     }
 }

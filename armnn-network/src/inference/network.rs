@@ -29,14 +29,14 @@ pub fn infer_shapes(network: &Network, inputs: &[Shape]) -> Result<Vec<Shape>> {
         if !shape.is_known() {
             return Err(NetworkError::InputShapeUnknown {
                 input: tensor.name.clone(),
-                found: shape,
+                found: Box::new(shape),
             });
         }
         if !tensor.info.shape.accepts(&shape) {
             return Err(NetworkError::InputShape {
                 input: tensor.name.clone(),
-                declared: tensor.info.shape,
-                found: shape,
+                declared: Box::new(tensor.info.shape),
+                found: Box::new(shape),
             });
         }
         shapes[id.index()] = shape;
@@ -91,7 +91,7 @@ fn infer_layer(layer: &Layer, shapes: &mut [Shape]) -> Result<(), LayerProblem> 
         if !shape.is_known() {
             return Err(LayerProblem::Undetermined {
                 output: output(),
-                shape,
+                shape: Box::new(shape),
             });
         }
         shapes[id.index()] = shape;

@@ -42,3 +42,58 @@ fn reduce(d: &ReduceDescriptor, input: Shape) -> Result<Shape> {
         .collect();
     shape_of(&dims)
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{ReduceOperation, SoftmaxDescriptor};
+
+    use super::super::tests::{refused_field, shape_after};
+    use super::*;
+
+    fn mean(axes: &[u32], keep_dims: bool) -> ReduceDescriptor {
+        ReduceDescriptor::new(ReduceOperation::Mean, axes, keep_dims).unwrap()
+    }
+
+    #[test]
+    fn reduced_dimensions_vanish_or_stay_with_size_1() {
+        let input = [Shape::from([2, -1, 4, 5])];
+        let after = |axes: &[u32], keep| shape_after(mean(axes, keep), &input);
+        assert_eq!(after(&[1, 2], false), Ok(Shape::from([2, 5])));
+        assert_eq!(after(&[1, 2], true), Ok(Shape::from([2, 1, 1, 5])));
+        assert_eq!(after(&[0, 1, 2, 3], false), Ok(Shape::SCALAR));
+        assert_eq!(after(&[], false), Ok(input[0]));
+    }
+
+    #[test]
+    fn axes_that_make_no_sense_are_refused() {
+        let input = [Shape::from([2, 3])];
+        let field = |d: ReduceDescriptor| refused_field(shape_after(d, &input));
+        assert_eq!(field(mean(&[2], true)), "axis");
+        assert_eq!(field(mean(&[1, 0], true)), "axes");
+        assert_eq!(field(mean(&[1, 1], true)), "axes");
+        let base = mean(&[0], true);
+        assert_eq!(field(ReduceDescriptor { n_axes: 9, ..base }), "n_axes");
+        assert_eq!(
+            field(ReduceDescriptor {
+                keep_dims: 2,
+                ..base
+            }),
+            "keep_dims"
+        );
+        assert_eq!(
+            field(ReduceDescriptor {
+                operation: 99,
+                ..base
+            }),
+            "operation"
+        );
+        let softmax = SoftmaxDescriptor { beta: 1.0, axis: 2 };
+        assert_eq!(refused_field(shape_after(softmax, &input)), "axis");
+        let softmax = SoftmaxDescriptor { beta: 1.0, axis: 0 };
+        assert_eq!(
+            refused_field(shape_after(softmax, &[Shape::SCALAR])),
+            "axis"
+        );
+        assert_eq!(shape_after(softmax, &input), Ok(input[0]));
+    }
+}

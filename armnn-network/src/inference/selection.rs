@@ -153,3 +153,102 @@ fn complete(sizes: &mut [i64], dim: i64, arguments: &Arguments<'_>, axis: usize)
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{refused_field, shape_after};
+    use super::super::{LayerShapes, output_shapes};
+    use super::*;
+
+    fn sliced(begin: i64, end: i64, stride: i64, dim: i64) -> Result<i64> {
+        let d = StridedSliceDescriptor::new(&[begin], &[end], &[stride]).unwrap();
+        shape_after(d, &[Shape::from([dim])]).map(|shape| shape.dims()[0])
+    }
+
+    #[test]
+    fn a_slice_takes_every_stride_th_element() {
+        for (begin, end, stride, dim, expected) in [
+            (0, 10, 1, 10, 10),
+            // 1, 4, 7
+            (1, 10, 3, 10, 3),
+            (0, i64::MAX, 2, 5, 3),
+            // 9, 8, …, 0
+            (9, -1, -1, 10, 10),
+            // 9, 5
+            (9, 3, -4, 10, 2),
+            (5, 5, 1, 10, 0),
+            (20, 30, 1, 10, 0),
+            (3, 8, -1, 10, 0),
+            (0, 1, i64::MAX, 10, 1),
+            (9, -1, i64::MIN, 10, 1),
+            (0, 0, 1, 0, 0),
+            (1, 4, 1, -1, -1),
+        ] {
+            let result = sliced(begin, end, stride, dim);
+            assert_eq!(result, Ok(expected), "[{begin}:{end}:{stride}] of {dim}");
+        }
+    }
+
+    #[test]
+    fn slices_that_make_no_sense_are_refused() {
+        let field = |begin, end, stride, dim| match sliced(begin, end, stride, dim) {
+            Err(LayerProblem::Descriptor { field, .. }) => field,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(field(0, 1, 0, 10), "stride");
+        assert_eq!(field(-1, 1, 1, 10), "begin");
+        assert_eq!(field(0, -1, 1, 10), "end");
+        assert_eq!(field(0, -2, -1, 10), "end");
+        assert_eq!(field(10, 0, -1, 10), "begin");
+        assert_eq!(field(i64::MAX, -1, -1, 10), "begin");
+        let d = StridedSliceDescriptor::new(&[0], &[1], &[1]).unwrap();
+        assert_eq!(refused_field(shape_after(d, &[Shape::SCALAR])), "rank");
+    }
+
+    #[test]
+    fn gathered_slices_stand_in_the_place_of_the_axis() {
+        let d = GatherDescriptor { axis: 1 };
+        let inputs = [Shape::from([2, 3, 4]), Shape::from([5, -1])];
+        assert_eq!(shape_after(d, &inputs), Ok(Shape::from([2, 5, -1, 4])));
+        let single = [Shape::from([2, 3, 4]), Shape::SCALAR];
+        assert_eq!(shape_after(d, &single), Ok(Shape::from([2, 4])));
+        let too_many = [Shape::new(&[1; 8]).unwrap(), Shape::from([1, 1])];
+        assert!(shape_after(d, &too_many).is_err());
+        let no_axis = [Shape::from([2]), Shape::SCALAR];
+        assert_eq!(refused_field(shape_after(d, &no_axis)), "axis");
+    }
+
+    fn parts(dim: i64, sizes: &[i64]) -> Result<Vec<i64>> {
+        let declared: Vec<_> = sizes.iter().map(|&s| Some(Shape::from([2, s]))).collect();
+        let shapes = LayerShapes {
+            inputs: &[Some(Shape::from([2, dim]))],
+            declared: &declared,
+        };
+        let shapes = output_shapes(&SplitDescriptor { axis: 1 }.into(), &shapes)?;
+        Ok(shapes.iter().map(|shape| shape.dims()[1]).collect())
+    }
+
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        assert_eq!(parts(10, &[3, 7]), Ok(vec![3, 7]));
+        assert_eq!(parts(10, &[3, -1, 5]), Ok(vec![3, 2, 5]));
+        assert_eq!(parts(10, &[-1]), Ok(vec![10]));
+        // Equal parts, as nothing else is said.
+        assert_eq!(parts(10, &[-1, -1]), Ok(vec![5, 5]));
+        assert_eq!(parts(-1, &[3, -1]), Ok(vec![3, -1]));
+        assert_eq!(parts(10, &[4, -1, -1]), Ok(vec![4, -1, -1]));
+        for sizes in [
+            &[3, 6][..],
+            &[3, 8],
+            &[11, -1],
+            &[-1, -1, -1],
+            &[i64::MAX, i64::MAX],
+        ] {
+            let problem = parts(10, sizes).unwrap_err();
+            assert!(
+                matches!(problem, LayerProblem::Dimension { .. }),
+                "{problem}"
+            );
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Shapes of a whole network, once the input shapes are known.
+
+use std::time::Instant;
+
+use armnn_backend_api::{
+    Convolution2dDescriptor, DataLayout, DataType, LayerDescriptor, Quantization, Shape,
+    SplitDescriptor, StandInDescriptor, TensorInfo,
+};
+use armnn_network::{
+    LayerProblem, Network, NetworkBuilder, NetworkError, TensorId, TensorProblem, infer_shapes,
+};
+use bytes::Bytes;
+
+fn floats<const N: usize>(dims: [i64; N]) -> TensorInfo {
+    TensorInfo::new(DataType::Float32, dims)
+}
+
+/// A convolution whose output is flattened, for any batch and image size.
+fn flattened_convolution() -> (Network, [TensorId; 2]) {
+    let mut builder = NetworkBuilder::new();
+    let x = builder
+        .add_input_layer("image", floats([-1, -1, -1, 3]))
+        .unwrap();
+    let data = Bytes::from(vec![0; 8 * 3 * 3 * 3 * 4]);
+    let weights = builder
+        .add_constant_layer("w", floats([8, 3, 3, 3]), data)
+        .unwrap();
+    let mut d = Convolution2dDescriptor::new(DataLayout::Nhwc);
+    (d.stride_x, d.stride_y) = (2, 2);
+    let y = builder
+        .add_convolution2d_layer(d, x, weights, None, "conv")
+        .unwrap();
+    let flat = builder.add_reshape_layer([-1, 8], y, "flat").unwrap();
+    builder.add_output_layer("flat", flat).unwrap();
+    (builder.finish().unwrap(), [y, flat])
+}
+
+#[test]
+fn every_tensor_gets_its_shape() {
+    let (network, [y, flat]) = flattened_convolution();
+    assert_eq!(network.tensor(y).info.shape, Shape::from([-1, -1, -1, 8]));
+    assert_eq!(network.tensor(flat).info.shape, Shape::from([-1, 8]));
+    // (9 - 3) / 2 + 1 = 4 rows, (7 - 3) / 2 + 1 = 3 columns; 2 · 4 · 3 = 24.
+    let shapes = infer_shapes(&network, &[Shape::from([2, 9, 7, 3])]).unwrap();
+    assert_eq!(shapes.len(), network.tensors().len());
+    assert_eq!(shapes[1], Shape::from([8, 3, 3, 3]));
+    assert_eq!(shapes[y.index()], Shape::from([2, 4, 3, 8]));
+    assert_eq!(shapes[flat.index()], Shape::from([24, 8]));
+    // The network itself stays as it was.
+    let shapes = infer_shapes(&network, &[Shape::from([1, 3, 3, 3])]).unwrap();
+    assert_eq!(shapes[flat.index()], Shape::from([1, 8]));
+}
+
+#[test]
+fn input_shapes_are_checked_against_the_declared_ones() {
+    let (network, _) = flattened_convolution();
+    let error = |shapes: &[Shape]| infer_shapes(&network, shapes).unwrap_err();
+    assert!(matches!(
+        error(&[]),
+        NetworkError::InputShapeCount {
+            expected: 1,
+            found: 0
+        }
+    ));
+    assert_eq!(
+        error(&[Shape::from([2, 9, 7, 4])]).to_string(),
+        "input 'image' takes shape [?, ?, ?, 3] (? is any size), but [2, 9, 7, 4] was given"
+    );
+    assert!(matches!(
+        error(&[Shape::from([2, 9, 3])]),
+        NetworkError::InputShape { .. }
+    ));
+    assert!(matches!(
+        error(&[Shape::from([-1, 9, 7, 3])]),
+        NetworkError::InputShapeUnknown { .. }
+    ));
+    let NetworkError::Layer { layer, problem, .. } = error(&[Shape::from([1, 2, 2, 3])]) else {
+        panic!("a window of 3 fits in 2");
+    };
+    assert_eq!(layer, "conv");
+    assert!(matches!(*problem, LayerProblem::Window { .. }));
+}
+
+#[test]
+fn shapes_that_memory_cannot_hold_are_refused() {
+    let (network, _) = flattened_convolution();
+    let error = infer_shapes(&network, &[Shape::from([i64::MAX, 9, 9, 3])]).unwrap_err();
+    // The number of elements to reshape cannot be counted.
+    let NetworkError::Layer { layer, problem, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(layer, "flat");
+    assert!(
+        matches!(*problem, LayerProblem::Overflow { .. }),
+        "{problem}"
+    );
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", floats([-1, -1])).unwrap();
+    builder.add_output_layer("y", x).unwrap();
+    let network = builder.finish().unwrap();
+    let error = infer_shapes(&network, &[Shape::from([i64::MAX, 0])]).unwrap_err();
+    let NetworkError::Tensor { problem, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(*problem, TensorProblem::TooLarge);
+}
+
+#[test]
+fn what_the_model_declares_holds_for_every_input_shape() {
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", floats([-1])).unwrap();
+    let y = builder.add_floor_layer(x, "floor").unwrap();
+    builder.expect_output_info(y, &floats([4])).unwrap();
+    builder.add_output_layer("y", y).unwrap();
+    let network = builder.finish().unwrap();
+    assert!(infer_shapes(&network, &[Shape::from([4])]).is_ok());
+    let error = infer_shapes(&network, &[Shape::from([5])]).unwrap_err();
+    let NetworkError::Layer { problem, .. } = error else {
+        panic!("{error}");
+    };
+    assert!(matches!(*problem, LayerProblem::Declaration { .. }));
+}
+
+#[test]
+fn parts_of_an_unknown_dimension_are_equal_or_complete_it() {
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", floats([-1])).unwrap();
+    let d = SplitDescriptor { axis: 0 };
+    let equal = builder
+        .add_split_layer(d, &[-1, -1, -1], x, "equal")
+        .unwrap();
+    let rest = builder.add_split_layer(d, &[2, -1], x, "rest").unwrap();
+    builder.add_output_layer("", equal[0]).unwrap();
+    let network = builder.finish().unwrap();
+    let shapes = infer_shapes(&network, &[Shape::from([9])]).unwrap();
+    assert_eq!(shapes[equal[2].index()], Shape::from([3]));
+    assert_eq!(shapes[rest[1].index()], Shape::from([7]));
+    assert!(infer_shapes(&network, &[Shape::from([10])]).is_err());
+}
+
+#[test]
+fn dimensions_that_do_not_follow_are_an_error() {
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", floats([-1])).unwrap();
+    let y = builder.add_reshape_layer([-1, -1], x, "square").unwrap();
+    builder.add_output_layer("y", y).unwrap();
+    let error = infer_shapes(&builder.finish().unwrap(), &[Shape::from([4])]).unwrap_err();
+    assert!(error.to_string().contains("'square' (Reshape)"), "{error}");
+
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", floats([-1])).unwrap();
+    let d = StandInDescriptor::new("", "NonZero", 1, &[]).unwrap();
+    let outputs = [TensorInfo::new(DataType::Signed64, [1, -1])];
+    let y = builder
+        .add_stand_in_layer(d, &[Some(x)], &outputs, "")
+        .unwrap();
+    builder.add_output_layer("y", y[0]).unwrap();
+    let error = infer_shapes(&builder.finish().unwrap(), &[Shape::from([4])]).unwrap_err();
+    assert!(matches!(error, NetworkError::Layer { .. }), "{error}");
+}
+
+#[test]
+fn scales_along_an_unknown_dimension_are_counted_when_it_is_known() {
+    let mut builder = NetworkBuilder::new();
+    let quantization = Quantization {
+        axis: 0,
+        scales: vec![1.0; 3],
+        zero_points: vec![0; 3],
+    };
+    let info = TensorInfo::new(DataType::QSymmS8, [-1]).quantized(quantization);
+    let x = builder.add_input_layer("x", info).unwrap();
+    builder.add_output_layer("y", x).unwrap();
+    let network = builder.finish().unwrap();
+    assert!(infer_shapes(&network, &[Shape::from([3])]).is_ok());
+    assert!(infer_shapes(&network, &[Shape::from([4])]).is_err());
+}
+
+/// A chain of layers that all have the same name, and its shapes; returns the seconds it took.
+fn chain(layers: usize) -> f64 {
+    let start = Instant::now();
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", floats([-1, 4])).unwrap();
+    let mut last = x;
+    for _ in 0..layers {
+        last = builder.add_addition_layer(last, x, "same").unwrap();
+    }
+    builder.add_output_layer("y", last).unwrap();
+    let network = builder.finish().unwrap();
+    let shapes = infer_shapes(&network, &[Shape::from([3, 4])]).unwrap();
+    assert_eq!(shapes[last.index()], Shape::from([3, 4]));
+    assert!(network.to_dot(|_| None).len() > layers);
+    let LayerDescriptor::ElementwiseBinary(_) = network.layers()[layers - 1].descriptor else {
+        panic!("{:?}", network.layers()[layers - 1]);
+    };
+    start.elapsed().as_secs_f64()
+}
+
+#[test]
+fn a_hundred_thousand_layers_take_linear_time() {
+    // Ten times the layers; quadratic growth would be a hundredfold. A busy machine may spoil a
+    // measurement, but not three.
+    let linear = (0..3).any(|_| {
+        let few = chain(10_000);
+        chain(100_000) < 30.0 * few
+    });
+    assert!(
+        linear,
+        "100 000 layers take more than 30 times as long as 10 000"
+    );
+}
