@@ -21,7 +21,9 @@ fn add_and_relu() -> Network {
     let x = builder.add_input_layer("x", info.clone()).unwrap();
     let y = builder.add_input_layer("y", info).unwrap();
     let add = ElementwiseBinaryDescriptor::new(BinaryOperation::Add);
-    let sum = builder.add_elementwise_binary_layer(add, x, y, "sum").unwrap();
+    let sum = builder
+        .add_elementwise_binary_layer(add, x, y, "sum")
+        .unwrap();
     let relu = ActivationDescriptor::new(ActivationFunction::ReLu, 0.0, 0.0);
     let positive = builder.add_activation_layer(relu, sum, "positive").unwrap();
     builder.add_output_layer("positive", positive).unwrap();
@@ -32,8 +34,12 @@ fn add_and_relu() -> Network {
 #[test]
 fn a_network_gives_the_right_values() {
     let runtime = runtime();
-    let optimized = runtime.optimize(add_and_relu(), &OptimizerOptions::default()).unwrap();
-    let loaded = runtime.load_network(optimized, LoadOptions::default()).unwrap();
+    let optimized = runtime
+        .optimize(add_and_relu(), &OptimizerOptions::default())
+        .unwrap();
+    let loaded = runtime
+        .load_network(optimized, LoadOptions::default())
+        .unwrap();
     let x = HostTensor::from_f32([2, 2], &[1.0, -2.0, 3.0, -4.0]).unwrap();
     let y = HostTensor::from_f32([2, 2], &[0.5, 0.5, 0.5, 5.0]).unwrap();
     let outputs = loaded.run(&[x, y]).unwrap();

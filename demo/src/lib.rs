@@ -10,8 +10,14 @@ pub const INPUT_SIZE: u32 = 128;
 /// Numbers for each anchor in the first output.
 const VALUES: usize = 16;
 /// The names of the key points, in their order.
-pub const KEY_POINTS: [&str; 6] =
-    ["right eye", "left eye", "nose", "mouth", "right ear", "left ear"];
+pub const KEY_POINTS: [&str; 6] = [
+    "right eye",
+    "left eye",
+    "nose",
+    "mouth",
+    "right ear",
+    "left ear",
+];
 
 /// A face; positions are fractions of the picture's width and height.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,9 +39,17 @@ pub struct Face {
 /// The network's input for a picture: resized with an antialiased triangle filter, and brought to
 /// the range from -1 to 1.
 pub fn preprocess(picture: &RgbImage) -> Vec<f32> {
-    let small =
-        imageops::resize(picture, INPUT_SIZE, INPUT_SIZE, imageops::FilterType::Triangle);
-    small.as_raw().iter().map(|&value| f32::from(value) / 127.5 - 1.0).collect()
+    let small = imageops::resize(
+        picture,
+        INPUT_SIZE,
+        INPUT_SIZE,
+        imageops::FilterType::Triangle,
+    );
+    small
+        .as_raw()
+        .iter()
+        .map(|&value| f32::from(value) / 127.5 - 1.0)
+        .collect()
 }
 
 /// The centres of the anchors: two for each of 16 x 16 cells, then six for each of 8 x 8.
@@ -59,7 +73,10 @@ pub fn best_face(regressors: &[f32], scores: &[f32]) -> Option<Face> {
     if scores.len() != anchors.len() || regressors.len() != anchors.len() * VALUES {
         return None;
     }
-    let (best, logit) = scores.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
+    let (best, logit) = scores
+        .iter()
+        .enumerate()
+        .max_by(|a, b| a.1.total_cmp(b.1))?;
     let (anchor_x, anchor_y) = anchors[best];
     let values = &regressors[best * VALUES..][..VALUES];
     let size = INPUT_SIZE as f32;
@@ -92,7 +109,12 @@ pub fn draw(picture: &mut RgbImage, face: &Face) {
     for (x, y) in face.key_points {
         let (x, y) = (x * width, y * height);
         let from = (x - 1.5 * thickness, y - 1.5 * thickness);
-        fill(picture, from, (x + 1.5 * thickness, y + 1.5 * thickness), Rgb([255, 0, 0]));
+        fill(
+            picture,
+            from,
+            (x + 1.5 * thickness, y + 1.5 * thickness),
+            Rgb([255, 0, 0]),
+        );
     }
 }
 

@@ -16,7 +16,10 @@ fn main() -> Result<()> {
     let backends = std::path::absolute(backends)?;
     let runtime = Runtime::create(CreationOptions::new().dynamic_backends_path(backends))?;
     for backend in runtime.backend_report().backends {
-        println!("backend {} (interface {}): {:?}", backend.id, backend.version, backend.origin);
+        println!(
+            "backend {} (interface {}): {:?}",
+            backend.id, backend.version, backend.origin
+        );
     }
 
     let network = armnn_tflite_parser::parse(model)?;
@@ -47,7 +50,9 @@ fn main() -> Result<()> {
         println!("  {name}: {x:.3}, {y:.3}");
     }
     draw(&mut picture, &face);
-    picture.save(output).with_context(|| format!("cannot write {}", output.display()))?;
+    picture
+        .save(output)
+        .with_context(|| format!("cannot write {}", output.display()))?;
     println!("picture with the face: {}", output.display());
     Ok(())
 }

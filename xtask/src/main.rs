@@ -1,11 +1,52 @@
-//! Build, stage, demo and test tasks.
+//! Build, stage, demo and test tasks: `cargo xtask help`.
 
 mod codegen;
+mod demo;
+mod fixtures;
+mod header;
+mod stage;
+mod test;
+mod workspace;
 
-fn main() -> anyhow::Result<()> {
-    let mut args = std::env::args().skip(1);
-    match args.next().as_deref() {
-        Some("codegen") => codegen::run(args.next().as_deref() == Some("--check")),
-        _ => Ok(()),
+use anyhow::{Result, bail};
+
+const HELP: &str = "\
+Tasks of this workspace: cargo xtask TASK
+
+  demo          find a face in a picture with a backend that is loaded at run time
+  test          every test that needs nothing but Rust and a C compiler
+  test-dynamic  stage backends and fixtures, and run the tests that load them
+  stage         build the backends and put them into target/staging/backends
+  fixtures      build the fixtures and put them into target/staging/fixtures/<case>
+  header        regenerate armnn-backend-api/include/armnn_backend.h (--check: compare)
+  codegen       regenerate the TFLite schema's code (--check: compare)
+
+test and test-dynamic take --full for the long versions of their tests.
+";
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let flag = |name: &str| args.iter().skip(1).any(|arg| arg == name);
+    let known: &[&str] = match args.first().map(String::as_str) {
+        Some("test" | "test-dynamic") => &["--full"],
+        Some("header" | "codegen") => &["--check"],
+        _ => &[],
+    };
+    if let Some(other) = args.iter().skip(1).find(|arg| !known.contains(&arg.as_str())) {
+        bail!("unknown argument {other}; see cargo xtask help");
+    }
+    match args.first().map(String::as_str) {
+        None | Some("help" | "--help" | "-h") => {
+            print!("{HELP}");
+            Ok(())
+        }
+        Some("demo") => demo::run(),
+        Some("test") => test::all(flag("--full")),
+        Some("test-dynamic") => test::dynamic(flag("--full")),
+        Some("stage") => stage::run().map(|_| ()),
+        Some("fixtures") => fixtures::run().map(|_| ()),
+        Some("header") => header::run(flag("--check")),
+        Some("codegen") => codegen::run(flag("--check")),
+        Some(other) => bail!("there is no task {other}; see cargo xtask help"),
     }
 }

@@ -1,0 +1,67 @@
+//! `cargo xtask stage`: builds backends, and puts them where an application would find them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+use crate::workspace::{self, cargo, empty_directory, target};
+
+/// The backends that are staged: crate, vendor, name.
+const BACKENDS: &[(&str, &str, &str)] = &[
+    ("cpu-ref-dynamic", "Arm", "CpuRef"),
+    ("sample-backend-dynamic", "Arm", "SampleDynamic"),
+];
+
+/// Builds backends, and installs them into an empty directory.
+pub fn stage(backends: &[(&str, &str, &str)], directory: &Path) -> Result<()> {
+    empty_directory(directory)?;
+    for &(package, vendor, name) in backends {
+        let library = build(package)?;
+        install(&library, vendor, name, env!("CARGO_PKG_VERSION"), directory)?;
+    }
+    Ok(())
+}
+
+/// Stages the backends into `target/staging/backends`; returns that directory.
+pub fn run() -> Result<PathBuf> {
+    let directory = target().join("staging/backends");
+    stage(BACKENDS, &directory)?;
+    println!("staged {} backends in {}", BACKENDS.len(), directory.display());
+    Ok(directory)
+}
+
+/// Builds one cdylib crate, on its own, so that no other crate's features get into it; optimized
+/// and stripped.
+pub fn build(package: &str) -> Result<PathBuf> {
+    workspace::run(&mut cargo(["build", "--package", package, "--profile", "plugin"]))?;
+    Ok(target().join("plugin").join(format!("lib{}.so", package.replace('-', "_"))))
+}
+
+/// Installs a library under its versioned name, with the usual family of links.
+pub fn install(
+    library: &Path,
+    vendor: &str,
+    name: &str,
+    version: &str,
+    directory: &Path,
+) -> Result<()> {
+    let base = format!("{vendor}_{name}_backend.so");
+    let numbers: Vec<&str> = version.split('.').take(3).collect();
+    let versioned = format!("{base}.{}", numbers.join("."));
+    // Written under another name and renamed, as an installer does it: a program that has the old
+    // file loaded goes on with it.
+    let temporary = directory.join(format!(".{versioned}.new"));
+    std::fs::copy(library, &temporary)
+        .with_context(|| format!("cannot copy {}", library.display()))?;
+    std::fs::rename(&temporary, directory.join(&versioned))?;
+    let mut links = vec![base.clone()];
+    links.extend((1..numbers.len()).map(|n| format!("{base}.{}", numbers[..n].join("."))));
+    for link in links {
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&versioned, directory.join(&link))
+            .with_context(|| format!("cannot link {link}"))?;
+        #[cfg(not(unix))]
+        std::fs::copy(library, directory.join(&link))?;
+    }
+    Ok(())
+}
