@@ -98,6 +98,7 @@ typedef struct ArmnnStandInDescriptor ArmnnStandInDescriptor;
 typedef struct ArmnnStridedSliceDescriptor ArmnnStridedSliceDescriptor;
 typedef struct ArmnnTransposeDescriptor ArmnnTransposeDescriptor;
 typedef struct ArmnnNote ArmnnNote;
+
 /// Major version of the interface.
 #define ARMNN_API_MAJOR 1u
 /// Minor version of the interface.

@@ -50,7 +50,7 @@ pub fn header(api: &Path) -> anyhow::Result<String> {
         }
     }
     // A blank line ends each item. Constants stand line by line, in groups.
-    let mut documented = true;
+    let mut documented = false;
     for item in noexcept_pointers(&raw).split_terminator("\n\n") {
         let (docs, last) = item.rsplit_once('\n').unwrap_or(("", item));
         let constant = last.strip_prefix("#define ");
