@@ -645,17 +645,21 @@ fn all_of_this_is_clean_under_sanitizers() {
         eprintln!("skipped: the C compiler has no shared address sanitizer");
         return;
     }
-    let output = Command::new(std::env::current_exe().unwrap())
-        .env(SANITIZE, "1")
-        .env("LD_PRELOAD", runtime)
-        // What the test harness keeps for ever is no leak of the backend's.
-        .env("ASAN_OPTIONS", "detect_leaks=0")
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}\n{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let run = |options: &str| {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .env(SANITIZE, "1")
+            .env("LD_PRELOAD", &runtime)
+            .env("ASAN_OPTIONS", options)
+            .output()
+            .unwrap();
+        let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text += &String::from_utf8_lossy(&output.stderr);
+        (output.status.success(), text)
+    };
+    let (mut success, mut text) = run("detect_leaks=1");
+    if text.contains("LeakSanitizer has encountered a fatal error") {
+        eprintln!("leaks were not looked for: this process may not be traced");
+        (success, text) = run("detect_leaks=0");
+    }
+    assert!(success, "{text}");
 }

@@ -55,6 +55,8 @@ pub fn shared_object(
         Language::Cpp17 => ("-std=c++17", "c++"),
     };
     let output = Command::new(language.compiler())
+        // A sanitizer is for the test, not for the compiler.
+        .env_remove("LD_PRELOAD")
         .args([standard, "-x", name])
         .args([
             "-O1",
