@@ -165,7 +165,7 @@ fn a_function_that_may_throw_does_not_fit_a_table_in_cpp17() {
     };
     let out = folder.path().join("a.so");
     std::fs::write(&source, text("noexcept")).unwrap();
-    shared_object(Language::Cpp17, &[source.clone()], &[], &out).unwrap();
+    shared_object(Language::Cpp17, std::slice::from_ref(&source), &[], &out).unwrap();
     std::fs::write(&source, text("")).unwrap();
     let message = shared_object(Language::Cpp17, &[source], &[], &out).unwrap_err();
     assert!(message.contains("noexcept"), "{message}");
