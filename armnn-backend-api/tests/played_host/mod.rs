@@ -204,6 +204,9 @@ impl Backend {
     }
 
     pub fn shutdown(&self) -> Result<(), BackendError> {
+        if self.table().shutdown.is_none() {
+            return Ok(());
+        }
         // SAFETY: the test calls nothing else on the backend meanwhile.
         unsafe { call!(self.table().shutdown, self.raw) }
     }
@@ -444,16 +447,18 @@ impl Workload {
             let f = unsafe { &*host.cast::<Profile<'_>>() };
             f(owned(step), list(layer_ids, n), start_ns, end_ns);
         }
-        let (mut scratch_len, mut alignment) = (0, 0);
-        // SAFETY: all arguments are valid for the call.
-        unsafe {
-            call!(
-                self.table().memory_requirements,
-                self.0,
-                &mut scratch_len,
-                &mut alignment
-            )
-        }?;
+        let (mut scratch_len, mut alignment) = (0, 1);
+        if self.table().memory_requirements.is_some() {
+            // SAFETY: all arguments are valid for the call.
+            unsafe {
+                call!(
+                    self.table().memory_requirements,
+                    self.0,
+                    &mut scratch_len,
+                    &mut alignment
+                )
+            }?;
+        }
         assert!(alignment.is_power_of_two() && alignment <= 64);
         let mut scratch = vec![u64::MAX; scratch_len.div_ceil(8) + 8];
         let start = scratch.as_mut_ptr();
