@@ -16,7 +16,8 @@ use crate::{
     layer_checks::{input, invalid, num_elements, output, require_input, require_output},
 };
 
-const TYPES: &[DataType] = &[
+/// The types that can be converted to each other.
+pub(crate) const TYPES: &[DataType] = &[
     DataType::Float16,
     DataType::Float32,
     DataType::Float64,
@@ -112,8 +113,8 @@ trait CastTo<D: Scalar>: Scalar {
 }
 
 /// An element of type Boolean: 0 or 1; any other number counts as 1.
-#[derive(Clone, Copy)]
-struct Bool(bool);
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+pub(crate) struct Bool(bool);
 
 impl Scalar for Bool {
     type Bits = u8;

@@ -14,23 +14,37 @@
 //! one can call [`is_layer_supported`] and [`create_workload`], or make a [`CpuRefModelContext`].
 
 mod activation;
+mod batch_mat_mul;
 mod cast;
+mod comparison;
 mod concat;
 mod convolution2d;
 mod convolution_nchw;
 mod copy;
 mod depthwise_convolution2d;
 mod elementwise_binary;
+mod elementwise_unary;
 mod float_workload;
+mod fully_connected;
+mod gather;
 mod layer_checks;
 mod loop_nest;
+mod matrix;
 mod pad;
 mod parallel;
 mod pooling2d;
+mod prelu;
+mod quantize;
+mod reduce;
 mod reshape;
+mod resize;
 mod sliding_window;
+mod softmax;
+mod split;
+mod strided_slice;
 #[cfg(test)]
 mod test_harness;
+mod transpose;
 
 use armnn_backend_api::{
     BackendKind, Capabilities, DescriptorRef, HostMemory, IBackendInternal, LayerView,
@@ -85,7 +99,7 @@ impl ModelContext for CpuRefModelContext {
 }
 
 macro_rules! layers {
-    ($($Layer:ident: $module:ident;)*) => {
+    ($($Layer:ident: $check:path, $workload:path;)*) => {
         /// Whether a layer can be executed: looks at the types of its tensors and the numbers in
         /// its descriptor. Dimensions may be unknown.
         ///
@@ -93,7 +107,7 @@ macro_rules! layers {
         /// With status Unsupported, and the reason, when it cannot.
         pub fn is_layer_supported(layer: LayerView<'_>) -> Result<()> {
             match layer.descriptor() {
-                $(Some(DescriptorRef::$Layer(d)) => $module::check(layer, d),)*
+                $(Some(DescriptorRef::$Layer(d)) => $check(layer, d),)*
                 _ => Err(layer_checks::unknown_layer(layer)),
             }
         }
@@ -106,7 +120,7 @@ macro_rules! layers {
         pub fn create_workload(layer: LayerView<'_>) -> Result<Box<dyn Workload>> {
             is_layer_supported(layer)?;
             match layer.descriptor() {
-                $(Some(DescriptorRef::$Layer(d)) => $module::workload(layer, d),)*
+                $(Some(DescriptorRef::$Layer(d)) => $workload(layer, d),)*
                 _ => Err(layer_checks::unknown_layer(layer)),
             }
         }
@@ -114,13 +128,27 @@ macro_rules! layers {
 }
 
 layers! {
-    Activation: activation;
-    Cast: cast;
-    Concat: concat;
-    Convolution2d: convolution2d;
-    DepthwiseConvolution2d: depthwise_convolution2d;
-    ElementwiseBinary: elementwise_binary;
-    Pad: pad;
-    Pooling2d: pooling2d;
-    Reshape: reshape;
+    Activation: activation::check, activation::workload;
+    BatchMatMul: batch_mat_mul::check, batch_mat_mul::workload;
+    Cast: cast::check, cast::workload;
+    Comparison: comparison::check, comparison::workload;
+    Concat: concat::check, concat::workload;
+    Convolution2d: convolution2d::check, convolution2d::workload;
+    DepthwiseConvolution2d: depthwise_convolution2d::check, depthwise_convolution2d::workload;
+    Dequantize: quantize::check_dequantize, quantize::dequantize_workload;
+    ElementwiseBinary: elementwise_binary::check, elementwise_binary::workload;
+    ElementwiseUnary: elementwise_unary::check, elementwise_unary::workload;
+    FullyConnected: fully_connected::check, fully_connected::workload;
+    Gather: gather::check, gather::workload;
+    Pad: pad::check, pad::workload;
+    Pooling2d: pooling2d::check, pooling2d::workload;
+    Prelu: prelu::check, prelu::workload;
+    Quantize: quantize::check_quantize, quantize::quantize_workload;
+    Reduce: reduce::check, reduce::workload;
+    Reshape: reshape::check, reshape::workload;
+    Resize: resize::check, resize::workload;
+    Softmax: softmax::check, softmax::workload;
+    Split: split::check, split::workload;
+    StridedSlice: strided_slice::check, strided_slice::workload;
+    Transpose: transpose::check, transpose::workload;
 }

@@ -1,0 +1,112 @@
+//! Comparison.
+
+use std::marker::PhantomData;
+
+use armnn_backend_api::{
+    BackendError, ComparisonDescriptor, ComparisonOperation, DataType, ExecutionContext, Inputs,
+    LayerView, Outputs, Result, Synchronous, Workload,
+};
+use half::{bf16, f16};
+
+use crate::{
+    cast::{Bool, Scalar, TYPES},
+    elementwise_binary::broadcast_nest,
+    float_workload::{input_elements, output_elements},
+    layer_checks::{input, num_elements, output, require_input, require_named, require_output},
+    loop_nest::{LoopNest, map_pairs},
+};
+
+pub(crate) fn check(layer: LayerView<'_>, descriptor: &ComparisonDescriptor) -> Result<()> {
+    let operation = descriptor.operation();
+    require_named(layer, operation, operation.name())?;
+    require_output(layer, 0, &[DataType::Boolean])?;
+    require_input(layer, 0, TYPES)?;
+    require_input(layer, 1, &[input(layer, 0)?.data_type()])
+}
+
+pub(crate) fn workload(
+    layer: LayerView<'_>,
+    descriptor: &ComparisonDescriptor,
+) -> Result<Box<dyn Workload>> {
+    let plan = Plan {
+        operation: descriptor.operation(),
+        nest: broadcast_nest(layer)?,
+        input_lens: [
+            num_elements(layer, input(layer, 0)?)?,
+            num_elements(layer, input(layer, 1)?)?,
+        ],
+        output_len: num_elements(layer, output(layer, 0)?)?,
+    };
+    Ok(match input(layer, 0)?.data_type() {
+        DataType::Float16 => boxed::<f16>(plan),
+        DataType::Float32 => boxed::<f32>(plan),
+        DataType::Float64 => boxed::<f64>(plan),
+        DataType::BFloat16 => boxed::<bf16>(plan),
+        DataType::Int8 => boxed::<i8>(plan),
+        DataType::Int16 => boxed::<i16>(plan),
+        DataType::Signed32 => boxed::<i32>(plan),
+        DataType::Signed64 => boxed::<i64>(plan),
+        DataType::UInt8 => boxed::<u8>(plan),
+        DataType::UInt16 => boxed::<u16>(plan),
+        DataType::UInt32 => boxed::<u32>(plan),
+        DataType::UInt64 => boxed::<u64>(plan),
+        // `check` lets nothing else through but Boolean.
+        _ => boxed::<Bool>(plan),
+    })
+}
+
+struct Plan {
+    operation: ComparisonOperation,
+    nest: LoopNest<2>,
+    input_lens: [usize; 2],
+    output_len: usize,
+}
+
+struct Comparison<T> {
+    plan: Plan,
+    element: PhantomData<fn(T)>,
+}
+
+fn boxed<T: Scalar + PartialOrd>(plan: Plan) -> Box<dyn Workload> {
+    Box::new(Comparison::<T> {
+        plan,
+        element: PhantomData,
+    })
+}
+
+impl<T: Scalar + PartialOrd> Workload for Comparison<T> {
+    fn execute(
+        &self,
+        _context: &mut ExecutionContext<'_, Synchronous>,
+        inputs: Inputs<'_>,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<()> {
+        let plan = &self.plan;
+        let x = input_elements::<T::Bits>(inputs, 0, plan.input_lens[0])?;
+        let y = input_elements::<T::Bits>(inputs, 1, plan.input_lens[1])?;
+        let out = output_elements::<u8>(outputs, 0, plan.output_len)?;
+        let nest = &plan.nest;
+        match plan.operation {
+            ComparisonOperation::Equal => compare::<T>(nest, x, y, out, |x, y| x == y),
+            ComparisonOperation::NotEqual => compare::<T>(nest, x, y, out, |x, y| x != y),
+            ComparisonOperation::Greater => compare::<T>(nest, x, y, out, |x, y| x > y),
+            ComparisonOperation::GreaterOrEqual => compare::<T>(nest, x, y, out, |x, y| x >= y),
+            ComparisonOperation::Less => compare::<T>(nest, x, y, out, |x, y| x < y),
+            ComparisonOperation::LessOrEqual => compare::<T>(nest, x, y, out, |x, y| x <= y),
+            other => return Err(BackendError::unsupported(format!("Comparison {other}"))),
+        }
+        Ok(())
+    }
+}
+
+fn compare<T: Scalar>(
+    nest: &LoopNest<2>,
+    x: &[T::Bits],
+    y: &[T::Bits],
+    out: &mut [u8],
+    f: impl Fn(T, T) -> bool,
+) {
+    map_pairs(nest, x, y, out, |x, y| {
+        u8::from(f(T::from_bits(x), T::from_bits(y)))
+    });
+}

@@ -1,0 +1,124 @@
+//! ElementwiseUnary.
+
+use std::marker::PhantomData;
+
+use armnn_backend_api::{
+    BackendError, DataType, Element, ElementwiseUnaryDescriptor, ExecutionContext, Inputs,
+    LayerView, Outputs, Result, Synchronous, UnaryOperation, Workload,
+};
+
+use crate::{
+    float_workload::{FloatKernel, MAX_INPUTS, float_workload, input_elements, output_elements},
+    layer_checks::{FLOATS, input, invalid, num_elements, output, require_named, require_one_type},
+};
+
+pub(crate) fn check(layer: LayerView<'_>, descriptor: &ElementwiseUnaryDescriptor) -> Result<()> {
+    let operation = descriptor.operation();
+    require_named(layer, operation, operation.name())?;
+    let types = match operation {
+        UnaryOperation::LogicalNot => &[DataType::Boolean][..],
+        UnaryOperation::Abs | UnaryOperation::Neg | UnaryOperation::Square => &[
+            DataType::Float32,
+            DataType::Float16,
+            DataType::Signed32,
+            DataType::Signed64,
+        ],
+        _ => FLOATS,
+    };
+    require_one_type(layer, types)
+}
+
+pub(crate) fn workload(
+    layer: LayerView<'_>,
+    descriptor: &ElementwiseUnaryDescriptor,
+) -> Result<Box<dyn Workload>> {
+    let operation = descriptor.operation();
+    let output = output(layer, 0)?;
+    let len = num_elements(layer, output)?;
+    if num_elements(layer, input(layer, 0)?)? != len {
+        return Err(invalid(layer, "input and output differ in size"));
+    }
+    match output.data_type() {
+        DataType::Boolean => Ok(integer_workload(len, |x: u8| u8::from(x == 0))),
+        DataType::Signed32 => Ok(match operation {
+            UnaryOperation::Abs => integer_workload(len, i32::wrapping_abs),
+            UnaryOperation::Neg => integer_workload(len, i32::wrapping_neg),
+            _ => integer_workload(len, |x: i32| x.wrapping_mul(x)),
+        }),
+        DataType::Signed64 => Ok(match operation {
+            UnaryOperation::Abs => integer_workload(len, i64::wrapping_abs),
+            UnaryOperation::Neg => integer_workload(len, i64::wrapping_neg),
+            _ => integer_workload(len, |x: i64| x.wrapping_mul(x)),
+        }),
+        _ => float_workload(layer, ElementwiseUnary(operation)),
+    }
+}
+
+struct ElementwiseUnary(UnaryOperation);
+
+impl FloatKernel for ElementwiseUnary {
+    fn run(
+        &self,
+        _context: &ExecutionContext<'_, Synchronous>,
+        _scratch: &mut [f32],
+        [input, ..]: [&[f32]; MAX_INPUTS],
+        output: &mut [f32],
+    ) -> Result<()> {
+        match self.0 {
+            UnaryOperation::Abs => map(input, output, f32::abs),
+            UnaryOperation::Exp => map(input, output, f32::exp),
+            UnaryOperation::Sqrt => map(input, output, f32::sqrt),
+            UnaryOperation::Rsqrt => map(input, output, |x| 1.0 / x.sqrt()),
+            UnaryOperation::Neg => map(input, output, |x: f32| -x),
+            UnaryOperation::Log => map(input, output, f32::ln),
+            UnaryOperation::Sin => map(input, output, f32::sin),
+            UnaryOperation::Ceil => map(input, output, f32::ceil),
+            UnaryOperation::Floor => map(input, output, f32::floor),
+            UnaryOperation::Square => map(input, output, |x| x * x),
+            other => {
+                return Err(BackendError::unsupported(format!(
+                    "ElementwiseUnary {other}"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+struct IntegerUnary<T, F> {
+    len: usize,
+    f: F,
+    integer: PhantomData<fn(T) -> T>,
+}
+
+fn integer_workload<T: Element, F>(len: usize, f: F) -> Box<dyn Workload>
+where
+    F: Fn(T) -> T + Send + Sync + 'static,
+{
+    Box::new(IntegerUnary {
+        len,
+        f,
+        integer: PhantomData,
+    })
+}
+
+impl<T: Element, F> Workload for IntegerUnary<T, F>
+where
+    F: Fn(T) -> T + Send + Sync + 'static,
+{
+    fn execute(
+        &self,
+        _context: &mut ExecutionContext<'_, Synchronous>,
+        inputs: Inputs<'_>,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<()> {
+        let input = input_elements(inputs, 0, self.len)?;
+        let output = output_elements(outputs, 0, self.len)?;
+        map(input, output, &self.f);
+        Ok(())
+    }
+}
+
+fn map<T: Copy>(input: &[T], output: &mut [T], f: impl Fn(T) -> T) {
+    output.iter_mut().zip(input).for_each(|(o, &x)| *o = f(x));
+}
