@@ -32,7 +32,11 @@ fn main() -> Result<()> {
         Some("header" | "codegen") => &["--check"],
         _ => &[],
     };
-    if let Some(other) = args.iter().skip(1).find(|arg| !known.contains(&arg.as_str())) {
+    if let Some(other) = args
+        .iter()
+        .skip(1)
+        .find(|arg| !known.contains(&arg.as_str()))
+    {
         bail!("unknown argument {other}; see cargo xtask help");
     }
     match args.first().map(String::as_str) {
