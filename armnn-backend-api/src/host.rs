@@ -150,8 +150,12 @@ impl ModelHost {
         unsafe { (*self.0).n_threads.max(1) }
     }
 
-    /// Says that the context reads a constant no more. When every context that was shown it has
-    /// said so, the host drops the memory, and later views show the constant without data.
+    /// Says that the context reads a constant no more; at any time, from any thread.
+    ///
+    /// The host drops the memory when every context that has a layer reading it has said so, and no
+    /// later view can give such a layer to another backend; later views show the constant without
+    /// data then. So whoever releases a constant must be able to compile later views from its own
+    /// packing, whatever their shapes.
     pub fn release_constant(&self, constant_id: u64) {
         // SAFETY: the host vouches for its table.
         unsafe {

@@ -199,7 +199,7 @@ layers! {
     /// Convolution over rows and columns.
     ///
     /// NHWC: input [N, H, W, I], weights [O, KH, KW, I / groups], output [N, H', W', O]. NCHW:
-    /// input [N, I, H, W], weights [O, I / groups, KH, KW], output [N, O, H', W']. Bias: [O].
+    /// input [N, I, H, W], weights [O, I / groups, KH, KW], output [N, O, H', W']. Bias: `[O]`.
     /// H' = (H + pad_top + pad_bottom - dilation_y (KH - 1) - 1) / stride_y + 1, rounded down, and
     /// likewise W'. Padding is 0 (the zero point, if quantized).
     Convolution2d = sys::ARMNN_LAYER_CONVOLUTION2D, Convolution2dDescriptor,
@@ -221,7 +221,7 @@ layers! {
     /// An operation on each element.
     ElementwiseUnary = sys::ARMNN_LAYER_ELEMENTWISE_UNARY, ElementwiseUnaryDescriptor,
         ["input"] => ["output"], since 0;
-    /// The input, flattened to [N, I], times the weights, plus the bias [O]. Output: [N, O].
+    /// The input, flattened to [N, I], times the weights, plus the bias `[O]`. Output: [N, O].
     ///
     /// Weights: [O, I] with `transpose_weight_matrix`, else [I, O]. I is the weights' own; N is
     /// what remains of the input's elements.

@@ -377,6 +377,7 @@ impl Context {
                 self.raw,
                 memory.as_mut_ptr().cast(),
                 size_of_val(memory),
+                ARMNN_MAP_READ | ARMNN_MAP_WRITE,
                 &mut raw,
             )
         }

@@ -274,7 +274,14 @@ impl ModelContextHandle {
             // SAFETY: the arguments are valid, by the contract of this function, and it is the
             // only call.
             ErrorBuffer::new().call(&self.poison, |error| unsafe {
-                f(self.raw.as_ptr(), data.cast(), byte_len, &mut raw, error)
+                f(
+                    self.raw.as_ptr(),
+                    data.cast(),
+                    byte_len,
+                    sys::ARMNN_MAP_READ | sys::ARMNN_MAP_WRITE,
+                    &mut raw,
+                    error,
+                )
             })?;
         }
         // SAFETY: the context made the object.
