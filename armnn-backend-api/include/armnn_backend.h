@@ -102,7 +102,7 @@ typedef struct ArmnnNote ArmnnNote;
 /// Major version of the interface.
 #define ARMNN_API_MAJOR 1u
 /// Minor version of the interface.
-#define ARMNN_API_MINOR 0u
+#define ARMNN_API_MINOR 1u
 
 // Statuses.
 /// Done.
@@ -677,6 +677,11 @@ struct ArmnnModelContextTable {
                                       uint32_t access,
                                       ArmnnTensorHandle **handle,
                                       ArmnnError *error) ARMNN_NOEXCEPT;
+    /// Bytes that the context holds, such as packed weights and compiled code, on whatever memory.
+    /// Absent, or `ARMNN_STATUS_UNIMPLEMENTED`: not known. Since 1.1.
+    ArmnnStatus (*memory_usage)(ArmnnModelContext *context,
+                                uint64_t *bytes,
+                                ArmnnError *error) ARMNN_NOEXCEPT;
 };
 
 /// What belongs to one loaded network and one backend: options, packed weights, compiled code.
@@ -1123,8 +1128,8 @@ typedef void (*ArmnnGetVersionFunction)(uint32_t *major,
 /// `BackendFactory`: a new backend that the caller owns, or null.
 typedef IBackendInternal *(*ArmnnBackendFactoryFunction)(void) ARMNN_NOEXCEPT;
 
-/// The layout hash of interface 1.0, which the note carries.
-#define ARMNN_LAYOUT_HASH UINT64_C(0x81ddf687ef4a18ba)
+/// The layout hash of interface 1.1, which the note carries.
+#define ARMNN_LAYOUT_HASH UINT64_C(0xfe7917de84955774)
 
 // What a backend exports.
 
@@ -1392,7 +1397,7 @@ ARMNN_ASSERT_FIELD(ArmnnModelHost, release_constant, 24, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelHost, parallel_for, 32, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelHost, cache_get, 40, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelHost, cache_put, 48, 8);
-ARMNN_ASSERT_SIZE(ArmnnModelContextTable, 56);
+ARMNN_ASSERT_SIZE(ArmnnModelContextTable, 64);
 ARMNN_ASSERT_FIELD(ArmnnModelContextTable, struct_size, 0, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelContextTable, destroy, 8, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelContextTable, optimize_subgraph_view, 16, 8);
@@ -1400,6 +1405,7 @@ ARMNN_ASSERT_FIELD(ArmnnModelContextTable, create_workload, 24, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelContextTable, create_execution, 32, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelContextTable, create_tensor_handle, 40, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelContextTable, import_host_memory, 48, 8);
+ARMNN_ASSERT_FIELD(ArmnnModelContextTable, memory_usage, 56, 8);
 ARMNN_ASSERT_SIZE(ArmnnHostApi, 32);
 ARMNN_ASSERT_FIELD(ArmnnHostApi, struct_size, 0, 8);
 ARMNN_ASSERT_FIELD(ArmnnHostApi, api_major, 8, 4);

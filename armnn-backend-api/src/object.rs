@@ -300,6 +300,7 @@ const fn context_table<C: ModelContext>() -> sys::ArmnnModelContextTable {
         create_execution: Some(context_create_execution::<C>),
         create_tensor_handle: Some(context_create_tensor_handle::<C>),
         import_host_memory: Some(context_import_host_memory::<C>),
+        memory_usage: Some(context_memory_usage::<C>),
     }
 }
 
@@ -411,6 +412,24 @@ unsafe extern "C" fn context_import_host_memory<C: ModelContext>(
                 access & sys::ARMNN_MAP_WRITE != 0,
             )?;
             *handle = handle_into_raw(value, &object.poison);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn context_memory_usage<C: ModelContext>(
+    raw: *mut ArmnnModelContext,
+    bytes: *mut u64,
+    error: *mut ArmnnError,
+) -> ArmnnStatus {
+    // SAFETY: the host passes valid arguments, and makes one call at a time.
+    unsafe {
+        let object = ContextObject::<C>::get_mut(raw);
+        guard_raw(error, &object.poison, || {
+            let bytes = bytes.as_mut().ok_or_else(null_argument)?;
+            *bytes = object.value.memory_usage()?.ok_or_else(|| {
+                BackendError::with_status(Status::Unimplemented, "the memory is not known")
+            })?;
             Ok(())
         })
     }

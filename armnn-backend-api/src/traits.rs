@@ -179,6 +179,15 @@ pub trait ModelContext: Send + 'static {
         let _ = (data, byte_len, read, write);
         Ok(None)
     }
+
+    /// Bytes that the context holds, such as packed weights and compiled code, on whatever memory;
+    /// `None`: not known. Since interface 1.1.
+    ///
+    /// # Errors
+    /// When it cannot be found out.
+    fn memory_usage(&mut self) -> Result<Option<u64>> {
+        Ok(None)
+    }
 }
 
 /// A compiled layer, or several layers compiled into one: immutable, and shared between threads.

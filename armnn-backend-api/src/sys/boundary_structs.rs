@@ -148,6 +148,7 @@ boundary_structs! {
         0 create_execution: Option<unsafe extern "C" fn(*mut ArmnnModelContext, *mut *mut ArmnnExecution, *mut ArmnnError) -> ArmnnStatus>;
         0 create_tensor_handle: Option<unsafe extern "C" fn(*mut ArmnnModelContext, *const ArmnnTensorDesc, *mut *mut ArmnnTensorHandle, *mut ArmnnError) -> ArmnnStatus>;
         0 import_host_memory: Option<unsafe extern "C" fn(*mut ArmnnModelContext, *mut c_void, usize, u32, *mut *mut ArmnnTensorHandle, *mut ArmnnError) -> ArmnnStatus>;
+        1 memory_usage: Option<unsafe extern "C" fn(*mut ArmnnModelContext, *mut u64, *mut ArmnnError) -> ArmnnStatus>;
     }
     ArmnnHostApi {
         0 struct_size: usize;

@@ -167,4 +167,13 @@ pub struct ArmnnModelContextTable {
             error: *mut ArmnnError,
         ) -> ArmnnStatus,
     >,
+    /// Bytes that the context holds, such as packed weights and compiled code, on whatever memory.
+    /// Absent, or `ARMNN_STATUS_UNIMPLEMENTED`: not known. Since 1.1.
+    pub memory_usage: Option<
+        unsafe extern "C" fn(
+            context: *mut ArmnnModelContext,
+            bytes: *mut u64,
+            error: *mut ArmnnError,
+        ) -> ArmnnStatus,
+    >,
 }
