@@ -265,7 +265,7 @@ impl NhwcConvolution {
         let channels = self.in_channels;
         let last = self.columns.output - 1;
         let mut sums = [start; P];
-        for ky in 0..self.rows.taps {
+        for ky in self.rows.taps_inside(y) {
             let Some(in_y) = self.rows.position(y, ky) else {
                 continue;
             };
