@@ -323,8 +323,8 @@ mod tests {
 
     #[test]
     fn float16_rounds_to_even() {
-        // Numbers from 2048 on are even: 2049 lies between 2048 and 2052 / 2 = 2050 and goes to
-        // 2048, 2051 to 2052.
+        // From 2048 on, a Float16 is a multiple of 2. 2049 lies in the middle of 2048 = 1024 * 2 and
+        // 2050 = 1025 * 2; 2051 in that of 1025 * 2 and 1026 * 2.
         let x = f16s([2], &[2048.0, 2048.0]);
         let y = f16s([2], &[1.0, 3.0]);
         assert_eq!(
