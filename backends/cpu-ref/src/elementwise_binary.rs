@@ -323,8 +323,8 @@ mod tests {
 
     #[test]
     fn float16_rounds_to_even() {
-        // From 2048 on, a Float16 is a multiple of 2. 2049 lies in the middle of 2048 = 1024 * 2 and
-        // 2050 = 1025 * 2; 2051 in that of 1025 * 2 and 1026 * 2.
+        // From 2048 on, a Float16 is a multiple of 2. 2049 lies in the middle of 1024 * 2 and
+        // 1025 * 2; 2051 in that of 1025 * 2 and 1026 * 2.
         let x = f16s([2], &[2048.0, 2048.0]);
         let y = f16s([2], &[1.0, 3.0]);
         assert_eq!(

@@ -244,6 +244,21 @@ mod tests {
     }
 
     #[test]
+    fn padding_counts_in_rows_as_in_columns() {
+        // 1 2 and 3 4, with padding above and on the left, in windows of 2 by 2.
+        let d = |padding_method: PaddingMethod| Pooling2dDescriptor {
+            pad_top: 1,
+            pad_left: 1,
+            padding_method: padding_method.0,
+            ..pooling(PoolingAlgorithm::Average, 2, 2)
+        };
+        let run = |d| pooled(d, counting([1, 2, 2, 1]), [1, 2, 2, 1]);
+        assert_eq!(run(d(PaddingMethod::Exclude)), [1.0, 1.5, 2.0, 2.5]);
+        let sums = [1.0, 3.0, 4.0, 10.0];
+        assert_eq!(run(d(PaddingMethod::IgnoreValue)), sums.map(|s| s / 4.0));
+    }
+
+    #[test]
     fn the_largest_of_negative_numbers_is_not_the_padding() {
         let d = Pooling2dDescriptor {
             pad_left: 1,
@@ -256,8 +271,8 @@ mod tests {
 
     #[test]
     fn rounding_up_adds_a_window_that_is_not_whole() {
-        // 1 2 3 4 and a padding of 1 after it, in windows of 2 with a stride of 3: (1, 2), (4, pad).
-        // Down: (4 + 1 - 2) / 3 + 1 = 2. With a stride of 2: 1.5 + 1, down 2, up 3: the window
+        // 1 2 3 4 and a padding of 1 after it, in windows of 2 with a stride of 3: (1, 2) and
+        // (4, pad). Down: (4 + 1 - 2) / 3 + 1 = 2. With a stride of 2: 1.5 + 1, down 2, up 3: the window
         // (pad, beyond), which has nothing inside, has the value 0.
         let d = |stride_x, rounding: OutputShapeRounding| Pooling2dDescriptor {
             pad_right: 1,
