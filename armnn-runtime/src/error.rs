@@ -1,10 +1,14 @@
 //! Errors of the runtime.
 
-use std::path::PathBuf;
-
 use armnn_backend_api::{BackendError, BackendId, DataType, LayerType, Shape};
 
-use crate::{loader::Verdict, optimizer::Refusal};
+use crate::{
+    loader::{
+        Verdict,
+        paths::{PathReport, PathStatus},
+    },
+    optimizer::Refusal,
+};
 
 /// Why a runtime could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +18,7 @@ pub enum CreateError {
     #[error("no backend can be used{}{}", list_static(.failed_static), describe_search(.paths, .verdicts))]
     NoBackends {
         /// Every path that was looked at, with what was wrong with it.
-        paths: Vec<(PathBuf, Option<String>)>,
+        paths: Vec<PathReport>,
         /// Every candidate that was refused.
         verdicts: Vec<Verdict>,
         /// Static backends that could not be used, with the reason.
@@ -28,7 +32,7 @@ pub enum CreateError {
         /// Why.
         reason: String,
         /// Every path that was looked at, with what was wrong with it.
-        paths: Vec<(PathBuf, Option<String>)>,
+        paths: Vec<PathReport>,
         /// Every candidate that was refused.
         verdicts: Vec<Verdict>,
     },
@@ -59,7 +63,7 @@ fn list_static(failed: &[(String, String)]) -> String {
         .collect()
 }
 
-fn describe_search(paths: &[(PathBuf, Option<String>)], verdicts: &[Verdict]) -> String {
+fn describe_search(paths: &[PathReport], verdicts: &[Verdict]) -> String {
     use std::fmt::Write;
     let mut text = String::new();
     if paths.is_empty() {
@@ -67,9 +71,12 @@ fn describe_search(paths: &[(PathBuf, Option<String>)], verdicts: &[Verdict]) ->
             "; no path was searched: register a static backend, or set dynamic_backends_path",
         );
     }
-    for (path, problem) in paths {
-        let problem = problem.as_deref().unwrap_or("searched");
-        let _ = write!(text, "\n  path {}: {problem}", path.display());
+    for report in paths {
+        let outcome = match report.status {
+            PathStatus::Ok => "searched",
+            PathStatus::PathInvalid => &report.message,
+        };
+        let _ = write!(text, "\n  path {}: {outcome}", report.path.display());
     }
     for verdict in verdicts {
         let _ = write!(

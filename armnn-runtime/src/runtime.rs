@@ -284,7 +284,7 @@ impl Runtime {
     fn check(&self, options: &CreationOptions) -> Result<(), CreateError> {
         if self.registry.is_empty() {
             return Err(CreateError::NoBackends {
-                paths: self.searched(),
+                paths: self.paths.clone(),
                 verdicts: self.verdicts.clone(),
                 failed_static: self.failed_static.clone(),
             });
@@ -294,7 +294,7 @@ impl Runtime {
                 return Err(CreateError::RequiredBackendMissing {
                     id: id.clone(),
                     reason: self.why_missing(id),
-                    paths: self.searched(),
+                    paths: self.paths.clone(),
                     verdicts: self.verdicts.clone(),
                 });
             }
@@ -309,14 +309,6 @@ impl Runtime {
             }
         }
         Ok(())
-    }
-
-    fn searched(&self) -> Vec<(PathBuf, Option<String>)> {
-        let of_report = |report: &PathReport| {
-            let problem = (report.status != PathStatus::Ok).then(|| report.message.clone());
-            (report.path.clone(), problem)
-        };
-        self.paths.iter().map(of_report).collect()
     }
 
     fn why_missing(&self, id: &BackendId) -> String {
