@@ -9,7 +9,7 @@ use crate::workspace::{self, cargo, empty_directory, target};
 /// The backends that are staged: crate, vendor, name.
 const BACKENDS: &[(&str, &str, &str)] = &[
     ("cpu-ref-dynamic", "Arm", "CpuRef"),
-    // ("sample-backend-dynamic", "Arm", "SampleDynamic"),
+    ("sample-backend-dynamic", "Arm", "SampleDynamic"),
 ];
 
 /// Builds backends, and installs them into an empty directory.
