@@ -272,8 +272,8 @@ mod tests {
     #[test]
     fn rounding_up_adds_a_window_that_is_not_whole() {
         // 1 2 3 4 and a padding of 1 after it, in windows of 2 with a stride of 3: (1, 2) and
-        // (4, pad). Down: (4 + 1 - 2) / 3 + 1 = 2. With a stride of 2: 1.5 + 1, down 2, up 3: the window
-        // (pad, beyond), which has nothing inside, has the value 0.
+        // (4, pad). Down: (4 + 1 - 2) / 3 + 1 = 2. With a stride of 2: 1.5 + 1, down 2, up 3: the
+        // window (pad, beyond), which has nothing inside, has the value 0.
         let d = |stride_x, rounding: OutputShapeRounding| Pooling2dDescriptor {
             pad_right: 1,
             stride_x,
