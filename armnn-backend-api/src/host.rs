@@ -329,6 +329,16 @@ impl<'a, E> ExecutionContext<'a, E> {
         self.execution.as_deref_mut()
     }
 
+    /// The same context for a workload that has no execution, or another type of it; for a backend
+    /// that wraps another one. The scratch memory goes with it.
+    pub fn without_execution<F>(&mut self) -> ExecutionContext<'_, F> {
+        ExecutionContext {
+            raw: self.raw,
+            execution: None,
+            scratch: self.scratch.take(),
+        }
+    }
+
     /// The memory asked for by [`memory_requirements`](Workload::memory_requirements); its
     /// contents are arbitrary. Empty when taken before.
     pub fn take_scratch(&mut self) -> &'a mut [u8] {
