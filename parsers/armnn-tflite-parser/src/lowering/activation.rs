@@ -4,7 +4,7 @@ use armnn_backend_api::{ActivationDescriptor, ActivationFunction, DataType};
 
 use super::context::Context;
 use super::problem::{Problem, Result};
-use crate::schema_generated::ActivationFunctionType;
+use crate::schema_generated::{ActivationFunctionType, GeluOptionsRef, LeakyReluOptionsRef};
 
 /// An activation without options.
 pub(super) fn plain(
@@ -15,6 +15,20 @@ pub(super) fn plain(
 ) -> Result {
     let input = context.input(0)?;
     context.emit(ActivationDescriptor::new(function, a, b), &[Some(input)])
+}
+
+pub(super) fn leaky_relu(context: &mut Context<'_, '_, '_>) -> Result {
+    let alpha = context.options::<LeakyReluOptionsRef<'_>>()?.alpha()?;
+    plain(context, ActivationFunction::LeakyReLu, alpha, 0.0)
+}
+
+pub(super) fn gelu(context: &mut Context<'_, '_, '_>) -> Result {
+    if context.options::<GeluOptionsRef<'_>>()?.approximate()? {
+        return Err(Problem::unsupported(
+            "the approximation of Gelu by a tangent (approximate); the exact function is supported",
+        ));
+    }
+    plain(context, ActivationFunction::Gelu, 0.0, 0.0)
 }
 
 /// The layer for an activation that is an option of another operator, whose output is of this type.
