@@ -358,7 +358,7 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         match left {
             None => Ok(()),
             Some(position) => Err(Problem::malformed(format!(
-                "it has {} outputs, but is one of {position}",
+                "it has {} outputs, but writes {position}",
                 self.output_count()
             ))),
         }

@@ -67,3 +67,85 @@ pub(super) fn batch_matmul(context: &mut Context<'_, '_, '_>) -> Result {
     let inputs = [Some(context.input(0)?), Some(context.input(1)?)];
     context.emit(descriptor, &inputs)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op, TensorType};
+    use crate::schema_writer_generated as write;
+    use crate::test_model::{
+        assert_refused, descriptors, float, lower, outputs, typed, types, zeros,
+    };
+    use armnn_backend_api::{LayerDescriptor, LayerType};
+
+    fn options(keep_num_dims: bool, function: ActivationFunctionType) -> write::BuiltinOptions {
+        write::BuiltinOptions::FullyConnectedOptions(Box::new(write::FullyConnectedOptions {
+            keep_num_dims,
+            fused_activation_function: function,
+            ..write::FullyConnectedOptions::default()
+        }))
+    }
+
+    #[test]
+    fn weights_are_outputs_by_inputs() {
+        let inputs = [float(&[2, 2, 3]), zeros(&[5, 6]), zeros(&[5])];
+        let options = options(false, ActivationFunctionType::None);
+        let network = lower(Op::FullyConnected, &inputs, &[float(&[2, 5])], options).unwrap();
+        let expected = FullyConnectedDescriptor::new(true);
+        assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+    }
+
+    #[test]
+    fn kept_dimensions_are_a_reshape_after_the_activation() {
+        let inputs = [float(&[2, 4, 6]), zeros(&[5, 6])];
+        let options = options(true, ActivationFunctionType::Relu);
+        let network = lower(Op::FullyConnected, &inputs, &[float(&[2, 4, 5])], options).unwrap();
+        let expected = [
+            LayerType::FullyConnected,
+            LayerType::Activation,
+            LayerType::Reshape,
+        ];
+        assert_eq!(types(&network), expected);
+        let product = network.tensor(network.layers()[0].outputs[0]);
+        assert_eq!(product.info.to_string(), "Float32[8, 5]");
+        assert_eq!(outputs(&network), ["Float32[2, 4, 5]"]);
+    }
+
+    #[test]
+    fn kept_dimensions_of_a_matrix_need_no_reshape() {
+        let inputs = [float(&[2, 6]), zeros(&[5, 6])];
+        let options = options(true, ActivationFunctionType::None);
+        let network = lower(Op::FullyConnected, &inputs, &[float(&[2, 5])], options).unwrap();
+        assert_eq!(types(&network), [LayerType::FullyConnected]);
+    }
+
+    #[test]
+    fn quantized_weights_of_a_float_input_are_refused() {
+        let weights = typed(TensorType::Int8, &[5, 6])
+            .quantized(0.1, 0)
+            .with_data(vec![0; 30]);
+        let refused = lower(
+            Op::FullyConnected,
+            &[float(&[2, 6]), weights],
+            &[float(&[2, 5])],
+            options(false, ActivationFunctionType::None),
+        );
+        assert_refused(
+            refused,
+            "input 'weights' must be Float32, the type of the input, but is QAsymmS8",
+        );
+    }
+
+    #[test]
+    fn either_factor_may_be_transposed() {
+        let options = write::BatchMatMulOptions {
+            adj_y: true,
+            ..write::BatchMatMulOptions::default()
+        };
+        let options = write::BuiltinOptions::BatchMatMulOptions(Box::new(options));
+        let inputs = [float(&[7, 2, 3]), float(&[7, 4, 3])];
+        let network = lower(Op::BatchMatmul, &inputs, &[float(&[7, 2, 4])], options).unwrap();
+        let expected = BatchMatMulDescriptor::new(false, true);
+        assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+    }
+}

@@ -121,15 +121,15 @@ impl Entry {
     /// Adds the operator's layers and binds its outputs.
     pub(super) fn lower(&self, context: &mut Context<'_, '_, '_>) -> Result {
         let found = context.input_count();
+        let (least, most) = (*self.inputs.start(), *self.inputs.end());
         if !self.inputs.contains(&found) {
-            let most = match *self.inputs.end() {
-                usize::MAX => "any number of".to_owned(),
-                most => most.to_string(),
+            let takes = match most {
+                _ if least == most => least.to_string(),
+                usize::MAX => format!("{least} or more"),
+                _ => format!("{least} to {most}"),
             };
-            return Err(Problem::malformed(format!(
-                "it has {found} inputs, but takes {} to {most}",
-                self.inputs.start()
-            )));
+            let problem = format!("it has {found} inputs, but takes {takes}");
+            return Err(Problem::malformed(problem));
         }
         (self.lower)(context)?;
         context.check_outputs_bound()

@@ -98,3 +98,143 @@ pub(super) fn pack(context: &mut Context<'_, '_, '_>) -> Result {
     };
     context.emit_declared(0, descriptor, &parts, declaration)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op, TensorType};
+    use crate::schema_writer_generated as write;
+    use crate::test_model::{
+        assert_refused, descriptors, float, ints, lower, outputs, typed, types,
+    };
+    use armnn_backend_api::{LayerDescriptor, LayerType};
+
+    fn concatenation(axis: i32, function: ActivationFunctionType) -> write::BuiltinOptions {
+        write::BuiltinOptions::ConcatenationOptions(Box::new(write::ConcatenationOptions {
+            axis,
+            fused_activation_function: function,
+        }))
+    }
+
+    #[test]
+    fn tensors_are_joined_along_an_axis_counted_from_the_end() {
+        let network = lower(
+            Op::Concatenation,
+            &[float(&[2, 3, 4]), float(&[2, 1, 4])],
+            &[float(&[2, 4, 4])],
+            concatenation(-2, ActivationFunctionType::Relu),
+        )
+        .unwrap();
+        let expected = ConcatDescriptor { axis: 1 };
+        assert_eq!(descriptors(&network)[0], &LayerDescriptor::from(expected));
+        assert_eq!(types(&network), [LayerType::Concat, LayerType::Activation]);
+    }
+
+    #[test]
+    fn joining_different_scales_is_refused() {
+        let q = |scale, shape: &[i32]| typed(TensorType::Uint8, shape).quantized(scale, 0);
+        let joined = |scale| {
+            lower(
+                Op::Concatenation,
+                &[q(0.5, &[2]), q(scale, &[2])],
+                &[q(0.5, &[4])],
+                concatenation(0, ActivationFunctionType::None),
+            )
+        };
+        assert!(joined(0.5).is_ok());
+        assert_refused(
+            joined(0.25),
+            "elements moved from one scale or zero point into another",
+        );
+    }
+
+    #[test]
+    fn paddings_are_pairs_for_each_dimension() {
+        let paddings = ints(&[0, 0, 1, 2, 3, 0]).shaped(&[3, 2]);
+        let network = lower(
+            Op::Pad,
+            &[float(&[1, 4, 5]), paddings],
+            &[float(&[1, 7, 8])],
+            None,
+        )
+        .unwrap();
+        let expected =
+            PadDescriptor::new(PaddingMode::Constant, 0.0, &[0, 1, 3], &[0, 2, 0]).unwrap();
+        assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+        // They are part of the layer, and no tensor.
+        assert_eq!(network.tensors().len(), 2);
+    }
+
+    #[test]
+    fn the_value_of_a_padding_is_the_real_number_it_stands_for() {
+        let pad = |input: crate::test_model::TestTensor, value| {
+            let output = input.clone().shaped(&[3]);
+            let paddings = ints(&[1, 0]).shaped(&[1, 2]);
+            let network = lower(Op::Padv2, &[input, paddings, value], &[output], None).unwrap();
+            match descriptors(&network)[0] {
+                LayerDescriptor::Pad(pad) => pad.pad_value,
+                other => panic!("{other:?}"),
+            }
+        };
+        let value = float(&[1]).with_data((-1.5f32).to_le_bytes().to_vec());
+        assert_eq!(pad(float(&[2]), value), -1.5);
+        let quantized = typed(TensorType::Int8, &[2]).quantized(0.5, -4);
+        // 0.5 (6 + 4).
+        let value = quantized.clone().shaped(&[1]).with_data(vec![6]);
+        assert_eq!(pad(quantized, value), 5.0);
+    }
+
+    #[test]
+    fn both_mirrors() {
+        for (mode, expected) in [
+            (MirrorPadMode::Reflect, PaddingMode::Reflect),
+            (MirrorPadMode::Symmetric, PaddingMode::Symmetric),
+        ] {
+            let options = write::MirrorPadOptions { mode };
+            let options = write::BuiltinOptions::MirrorPadOptions(Box::new(options));
+            let paddings = ints(&[1, 2]).shaped(&[1, 2]);
+            let inputs = [float(&[4]), paddings];
+            let network = lower(Op::MirrorPad, &inputs, &[float(&[7])], options).unwrap();
+            let expected = PadDescriptor::new(expected, 0.0, &[1], &[2]).unwrap();
+            assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+        }
+    }
+
+    #[test]
+    fn a_transpose_takes_dimensions_from_the_input() {
+        let inputs = [float(&[2, 3, 4]), ints(&[2, 0, 1])];
+        let network = lower(Op::Transpose, &inputs, &[float(&[4, 2, 3])], None).unwrap();
+        let expected = TransposeDescriptor::new(&[2, 0, 1]).unwrap();
+        assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+    }
+
+    #[test]
+    fn packed_tensors_get_a_dimension_and_are_joined_along_it() {
+        for (axis, output, joined) in [(0, [2, 3, 4], 0), (1, [3, 2, 4], 1), (-1, [3, 4, 2], 2)] {
+            let options = write::PackOptions {
+                values_count: 2,
+                axis,
+            };
+            let options = write::BuiltinOptions::PackOptions(Box::new(options));
+            let inputs = [float(&[3, 4]), float(&[3, 4])];
+            let network = lower(Op::Pack, &inputs, &[float(&output)], options).unwrap();
+            let expected = [LayerType::Reshape, LayerType::Reshape, LayerType::Concat];
+            assert_eq!(types(&network), expected);
+            let expected = ConcatDescriptor { axis: joined };
+            assert_eq!(descriptors(&network)[2], &LayerDescriptor::from(expected));
+            let [a, b, c] = output;
+            assert_eq!(outputs(&network), [format!("Float32[{a}, {b}, {c}]")]);
+        }
+    }
+
+    #[test]
+    fn a_wrong_number_of_packed_values_is_damage() {
+        let options = write::PackOptions {
+            values_count: 3,
+            axis: 0,
+        };
+        let options = write::BuiltinOptions::PackOptions(Box::new(options));
+        let refused = lower(Op::Pack, &[float(&[3])], &[float(&[1, 3])], options);
+        assert_refused(refused, "(PACK): it packs 3 values, but has 1 inputs");
+    }
+}
