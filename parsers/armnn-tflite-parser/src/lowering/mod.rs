@@ -308,3 +308,6 @@ fn cut(name: &str) -> &str {
         .filter(|_| name.len() > LONGEST)
         .unwrap_or(name)
 }
+
+#[cfg(test)]
+mod tests;
