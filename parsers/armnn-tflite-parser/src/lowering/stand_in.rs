@@ -152,18 +152,19 @@ mod tests {
 
     #[test]
     fn options_that_many_operators_share_are_not_copied_without_end() {
-        // 20 kB of options, said to be those of 200 operators of their own.
+        // 20 kB of options for each of 200 operators.
         let mut model = TestModel::default();
         let mut value = model.input(float(&[3]));
-        let options = vec![7; 20_000];
-        for _ in 0..200 {
+        let mut options = vec![7; 20_000];
+        for number in 0..200 {
             let next = model.tensor(float(&[3]));
+            options[0] = number;
             model.custom("Signal", &[value], &[next], &options);
             value = next;
         }
         model.output(value);
-        // Written out, they are worth their memory.
         model.parse_with(stand_ins()).unwrap();
+        // All of them the same bytes of the file.
         let shared = model.bytes_sharing_options(&options);
         assert!(shared.len() < 100_000);
         let parser = crate::TfliteParser::with_options(stand_ins());
