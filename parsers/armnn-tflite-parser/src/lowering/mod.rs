@@ -82,7 +82,6 @@ pub(crate) fn lower(
         .finish()
         .map_err(|error| TfliteParserError::Network {
             model: source.to_owned(),
-            place: Box::default(),
             source: Box::new(error),
         })
 }
