@@ -79,12 +79,10 @@ pub enum TfliteParserError {
     },
 
     /// The network would not be valid.
-    #[error("lowering {model}: {place}{source}")]
+    #[error("lowering {model}: {source}")]
     Network {
         /// Path of the model, or what stands for one.
         model: String,
-        /// Where in the model.
-        place: Box<Place>,
         /// What the builder of the network said.
         source: Box<NetworkError>,
     },
@@ -162,9 +160,13 @@ impl fmt::Display for UnsupportedOperator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let custom = if self.is_custom { "custom, " } else { "" };
         let (name, version) = (Short(&self.name), self.version);
-        write!(f, "{name} ({custom}version {version}, {} times", self.count)?;
+        write!(f, "{name} ({custom}version {version}, ")?;
+        match self.count {
+            1 => f.write_str("once")?,
+            count => write!(f, "{count} times")?,
+        }
         if let Some((index, _)) = self.first.operator {
-            write!(f, ", first as operator {index}")?;
+            write!(f, ", first at operator {index}")?;
         }
         f.write_str(")")
     }

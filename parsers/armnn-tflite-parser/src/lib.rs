@@ -60,6 +60,9 @@ mod schema_generated;
 )]
 mod schema_writer_generated;
 
+#[cfg(test)]
+mod test_model;
+
 pub use error::{Place, Refusals, TfliteParserError, UnsupportedOperator, UnsupportedUse};
 pub use model::is_tflite;
 pub use parser::{TfliteParser, TfliteParserOptions, parse, parse_bytes};

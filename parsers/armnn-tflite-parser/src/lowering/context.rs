@@ -2,11 +2,12 @@
 
 use armnn_backend_api::{DataType, LayerDescriptor, ReshapeDescriptor, Shape, TensorInfo};
 use armnn_network::{OutputDeclaration, TensorId};
+use bytes::Bytes;
 use planus::ReadAsRoot;
 
 use super::options::Options;
 use super::problem::{Problem, Result};
-use super::tensor_info::declaration;
+use super::tensor_info::{declaration, tensor_info};
 use super::{Lowering, Value, activation, check_storage, constant_data, cut, in_tensor};
 use crate::error::Short;
 use crate::model::{Operator, OperatorOptions, Tensor};
@@ -98,15 +99,8 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
             return Ok(None);
         };
         let tensor = &self.lowering.graph.tensors[index];
-        let computed = match self.lowering.values[index] {
-            Value::Ready(id) => {
-                let tensor = self.lowering.builder.tensor(id);
-                tensor.is_none_or(|tensor| tensor.constant().is_none())
-            }
-            Value::Refused => tensor.data.is_none(),
-            Value::Pending => false,
-        };
-        integers(tensor, computed, most, what)
+        self.constant(index, what)
+            .and_then(|(info, data)| integers(&info, &data, most, what))
             .map(Some)
             .map_err(|problem| in_tensor(problem, index, tensor))
     }
@@ -125,6 +119,45 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         }
     }
 
+    /// A constant of one number, as the real number that it stands for.
+    pub(super) fn number(&self, position: usize, what: &str) -> Result<f64> {
+        let index =
+            self.operator.inputs.get(position).ok_or_else(|| {
+                Problem::malformed(format!("input {position}, {what}, is left out"))
+            })?;
+        let tensor = &self.lowering.graph.tensors[index];
+        self.constant(index, what)
+            .and_then(|(info, data)| real(&info, &data, what))
+            .map_err(|problem| in_tensor(problem, index, tensor))
+    }
+
+    /// The elements of a tensor that must be constant.
+    fn constant(&self, index: usize, what: &str) -> Result<(TensorInfo, Bytes)> {
+        let tensor = &self.lowering.graph.tensors[index];
+        let computed = match self.lowering.values[index] {
+            Value::Ready(id) => {
+                let tensor = self.lowering.builder.tensor(id);
+                tensor.is_none_or(|tensor| tensor.constant().is_none())
+            }
+            Value::Refused => tensor.data.is_none(),
+            Value::Pending => false,
+        };
+        if computed {
+            return Err(Problem::unsupported(format!(
+                "{what} computed by the model; it must be constant"
+            )));
+        }
+        check_storage(tensor)?;
+        let scales = tensor.quantization.as_ref().map_or(0, |q| q.scales.len());
+        if scales > 1 {
+            let problem = format!("{what} with {scales} scales; it must have one or none");
+            return Err(Problem::unsupported(problem));
+        }
+        let info = tensor_info(tensor)?;
+        let data = constant_data(tensor, &info)?;
+        Ok((info, data))
+    }
+
     /// The tensor of the subgraph that the operator writes.
     pub(super) fn output_tensor(&self, position: usize) -> Result<&'m Tensor<'a>> {
         let index = self.operator.outputs.get(position);
@@ -136,19 +169,12 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
     /// What the file says of an output.
     pub(super) fn declaration(&self, position: usize) -> Result<OutputDeclaration> {
         let tensor = self.output_tensor(position)?;
-        // A name that several operators write is an error later, but must not cost memory now.
         check_storage(tensor)
             .and_then(|()| declaration(tensor))
             .map_err(|problem| {
                 let index = self.operator.outputs.get(position).unwrap_or_default();
                 in_tensor(problem, index, tensor)
             })
-    }
-
-    /// The data type of an output.
-    pub(super) fn output_type(&self, position: usize) -> Result<DataType> {
-        let data_type = self.declaration(position)?.data_type;
-        data_type.ok_or_else(|| Problem::malformed("the output has no type"))
     }
 
     /// Adds a layer that is not the operator's last; it is named after output `position` and its
@@ -161,10 +187,7 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         declaration: OutputDeclaration,
     ) -> Result<TensorId> {
         let descriptor = descriptor.into();
-        let name = match cut(self.output_tensor(position)?.name) {
-            "" => String::new(),
-            name => format!("{name}/{}", descriptor.layer_type()),
-        };
+        let name = self.step_name(position, &descriptor)?;
         let outputs = [OutputDeclaration {
             name: None,
             ..declaration
@@ -174,6 +197,19 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
             .builder
             .add_layer(&name, descriptor, inputs, &outputs)?;
         single(&ids)
+    }
+
+    /// Adds a layer with several outputs that is not the operator's last.
+    pub(super) fn steps(
+        &mut self,
+        descriptor: impl Into<LayerDescriptor>,
+        inputs: &[Option<TensorId>],
+        declarations: &[OutputDeclaration],
+    ) -> Result<Vec<TensorId>> {
+        let descriptor = descriptor.into();
+        let name = self.step_name(0, &descriptor)?;
+        let builder = &mut self.lowering.builder;
+        Ok(builder.add_layer(&name, descriptor, inputs, declarations)?)
     }
 
     /// Adds the layer that writes the operator's only output.
@@ -258,7 +294,7 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         target: &[i64],
     ) -> Result {
         let mut declaration = self.moved(position, input)?;
-        declaration.shape = Some(merged(target, declaration.shape)?);
+        declaration.shape = Some(reshape_target(target, declaration.shape)?);
         self.emit_declared(
             position,
             ReshapeDescriptor::new(),
@@ -275,7 +311,7 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         target: &[i64],
     ) -> Result<TensorId> {
         let declaration = OutputDeclaration {
-            shape: Some(merged(target, None)?),
+            shape: Some(reshape_target(target, None)?),
             ..OutputDeclaration::default()
         };
         self.step(
@@ -299,13 +335,26 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
     /// Checks that elements of `input` can be moved into what is declared.
     pub(super) fn check_scale_kept(&self, input: TensorId, into: &OutputDeclaration) -> Result {
         let from = &self.info(input)?.quantization;
-        match &into.quantization {
-            Some(to) if from.scales.len() == 1 && from != to => Err(Problem::unsupported(
+        let kept = match (&into.quantization, from.scales.len()) {
+            (_, 0) | (None, 1) => true,
+            // Several scales stay in their order; the axis may be another one.
+            (Some(to), _) => from.scales == to.scales && from.zero_points == to.zero_points,
+            (None, _) => false,
+        };
+        match kept {
+            true => Ok(()),
+            false => Err(Problem::unsupported(
                 "elements moved from one scale or zero point into another; convert the model so \
                  that input and output are quantized alike",
             )),
-            _ => Ok(()),
         }
+    }
+
+    fn step_name(&self, position: usize, descriptor: &LayerDescriptor) -> Result<String> {
+        Ok(match cut(self.output_tensor(position)?.name) {
+            "" => String::new(),
+            name => format!("{name}/{}", descriptor.layer_type()),
+        })
     }
 
     /// Checks that every output has been written.
@@ -319,7 +368,7 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         match left {
             None => Ok(()),
             Some(position) => Err(Problem::malformed(format!(
-                "it has {} outputs, but is one of {position}",
+                "it has {} outputs, but writes {position}",
                 self.output_count()
             ))),
         }
@@ -373,8 +422,8 @@ fn single(ids: &[TensorId]) -> Result<TensorId> {
     }
 }
 
-/// The target of a Reshape with what the file says of its shape.
-fn merged(target: &[i64], declared: Option<Shape>) -> Result<Shape> {
+/// The shape of an output with what the file says of it.
+pub(super) fn agreed(target: &[i64], declared: Option<Shape>) -> Result<Shape> {
     let target = described(Shape::new(target).ok())?;
     let mut dims = target.dims().to_vec();
     if let Some(declared) = declared {
@@ -394,25 +443,22 @@ fn merged(target: &[i64], declared: Option<Shape>) -> Result<Shape> {
             }
         }
     }
-    if dims.iter().filter(|&&dim| dim < 0).count() > 1 {
+    described(Shape::new(&dims).ok())
+}
+
+/// The target of a Reshape with what the file says of it.
+fn reshape_target(target: &[i64], declared: Option<Shape>) -> Result<Shape> {
+    let target = agreed(target, declared)?;
+    if target.dims().iter().filter(|&&dim| dim < 0).count() > 1 {
         return Err(Problem::unsupported(format!(
             "a change of shape to {target}, where no more than one size may be unknown; give the \
              model fixed input shapes"
         )));
     }
-    described(Shape::new(&dims).ok())
+    Ok(target)
 }
 
-fn integers(tensor: &Tensor<'_>, computed: bool, most: usize, what: &str) -> Result<Vec<i64>> {
-    if computed {
-        return Err(Problem::unsupported(format!(
-            "{what} computed by the model; it must be constant"
-        )));
-    }
-    check_storage(tensor)?;
-    let info = super::tensor_info(tensor)?;
-    let data = constant_data(tensor, &info)?;
-    let values = data.as_ref();
+fn integers(info: &TensorInfo, data: &[u8], most: usize, what: &str) -> Result<Vec<i64>> {
     let size = match info.data_type {
         DataType::Signed32 => 4,
         DataType::Signed64 => 8,
@@ -422,24 +468,53 @@ fn integers(tensor: &Tensor<'_>, computed: bool, most: usize, what: &str) -> Res
             )));
         }
     };
-    let count = values.len() / size;
+    let count = data.len() / size;
     if count > most {
         return Err(Problem::malformed(format!(
             "{what} has {count} entries, where there can be {most} at most"
         )));
     }
     Ok(match size {
-        4 => values
-            .as_chunks()
-            .0
-            .iter()
-            .map(|&bytes| i32::from_le_bytes(bytes).into())
-            .collect(),
-        _ => values
-            .as_chunks()
-            .0
-            .iter()
-            .map(|&bytes| i64::from_le_bytes(bytes))
-            .collect(),
+        4 => {
+            let numbers = data.as_chunks().0.iter();
+            numbers
+                .map(|&bytes| i32::from_le_bytes(bytes).into())
+                .collect()
+        }
+        _ => {
+            let numbers = data.as_chunks().0.iter();
+            numbers.map(|&bytes| i64::from_le_bytes(bytes)).collect()
+        }
     })
+}
+
+fn real(info: &TensorInfo, data: &[u8], what: &str) -> Result<f64> {
+    let number = match (info.data_type, data) {
+        (DataType::Float32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]).into(),
+        (DataType::Float64, &[a, b, c, d, e, f, g, h]) => {
+            f64::from_le_bytes([a, b, c, d, e, f, g, h])
+        }
+        (DataType::Signed32, &[a, b, c, d]) => i32::from_le_bytes([a, b, c, d]).into(),
+        (DataType::Signed64, &[a, b, c, d, e, f, g, h]) => {
+            let integer = i64::from_le_bytes([a, b, c, d, e, f, g, h]);
+            if integer.unsigned_abs() > 1 << f64::MANTISSA_DIGITS {
+                return Err(Problem::unsupported(format!("{what} beyond 2^53")));
+            }
+            integer as f64
+        }
+        (DataType::Int8 | DataType::QAsymmS8, &[a]) => i8::from_le_bytes([a]).into(),
+        (DataType::UInt8 | DataType::QAsymmU8, &[a]) => a.into(),
+        (DataType::Int16 | DataType::QSymmS16, &[a, b]) => i16::from_le_bytes([a, b]).into(),
+        _ => {
+            let problem = format!("{what} of {info}; it must be one number");
+            return Err(Problem::unsupported(problem));
+        }
+    };
+    let quantization = &info.quantization;
+    Ok(
+        match (&quantization.scales[..], &quantization.zero_points[..]) {
+            (&[scale], &[zero]) => f64::from(scale) * (number - f64::from(zero)),
+            _ => number,
+        },
+    )
 }

@@ -13,6 +13,7 @@ mod activation;
 mod context;
 mod convolution;
 mod elementwise;
+mod matrix;
 mod operators;
 mod options;
 mod padding;
@@ -20,8 +21,12 @@ mod pooling;
 mod problem;
 mod quantization;
 mod rearrangement;
+mod reduction;
 mod reshaping;
+mod resizing;
+mod selection;
 mod stand_in;
+mod strided_slice;
 mod tensor_info;
 
 use std::collections::HashMap;
@@ -77,7 +82,6 @@ pub(crate) fn lower(
         .finish()
         .map_err(|error| TfliteParserError::Network {
             model: source.to_owned(),
-            place: Box::default(),
             source: Box::new(error),
         })
 }
@@ -303,3 +307,6 @@ fn cut(name: &str) -> &str {
         .filter(|_| name.len() > LONGEST)
         .unwrap_or(name)
 }
+
+#[cfg(test)]
+mod tests;

@@ -63,3 +63,74 @@ impl Windows {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn windows(input: i64, size: i64, stride: u32, dilation: u32) -> Windows {
+        Windows {
+            direction: "rows",
+            input,
+            size,
+            stride,
+            dilation,
+        }
+    }
+
+    #[test]
+    fn same_padding_puts_the_odd_element_after_the_input() {
+        for (input, size, stride, dilation, expected) in [
+            // Output 4: 3 * 1 + 3 - 4 = 2.
+            (4, 3, 1, 1, [1, 1]),
+            // An even window: 3 * 1 + 2 - 4 = 1.
+            (4, 2, 1, 1, [0, 1]),
+            // Output 2 of 4: 1 * 2 + 3 - 4 = 1.
+            (4, 3, 2, 1, [0, 1]),
+            // Output 3 of 5: 2 * 2 + 3 - 5 = 2.
+            (5, 3, 2, 1, [1, 1]),
+            // Output 64 of 128: 63 * 2 + 5 - 128 = 3.
+            (128, 5, 2, 1, [1, 2]),
+            // Output 4 of 10: 3 * 3 + 2 - 10 = 1.
+            (10, 2, 3, 1, [0, 1]),
+            // Dilated, the window covers 5: 6 + 5 - 7 = 4.
+            (7, 3, 1, 2, [2, 2]),
+            // Steps over elements at the end: output 2 of 5, 3 + 1 - 5 < 0.
+            (5, 1, 3, 1, [0, 0]),
+            // It does not matter how large the input is.
+            (-1, 3, 1, 1, [1, 1]),
+            (0, 3, 2, 1, [0, 0]),
+        ] {
+            let windows = windows(input, size, stride, dilation);
+            let found = windows.padding(Padding::Same).unwrap();
+            assert_eq!(found, expected, "{input} {size} {stride} {dilation}");
+            assert_eq!(windows.padding(Padding::Valid).unwrap(), [0, 0]);
+        }
+    }
+
+    #[test]
+    fn same_padding_of_an_unknown_size_is_refused_where_it_matters() {
+        let problem = windows(-1, 3, 2, 1).padding(Padding::Same).unwrap_err();
+        let Problem::Unsupported(what) = problem else {
+            panic!("{problem:?}");
+        };
+        assert!(
+            what.contains("number of rows, which is not known"),
+            "{what}"
+        );
+    }
+
+    #[test]
+    fn sizes_beyond_reason_are_errors() {
+        for size in [0, -5, i64::MAX, i64::MIN] {
+            assert!(
+                windows(4, size, 1, u32::MAX)
+                    .padding(Padding::Same)
+                    .is_err(),
+                "{size}"
+            );
+        }
+        let found = windows(i64::MAX, 1 << 30, u32::MAX, 1).padding(Padding::Same);
+        assert!(found.is_ok());
+    }
+}

@@ -37,3 +37,50 @@ pub(super) fn pool_2d(context: &mut Context<'_, '_, '_>, algorithm: PoolingAlgor
         options.fused_activation_function()?,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema_generated::{BuiltinOperator as Op, Padding};
+    use crate::schema_writer_generated as write;
+    use crate::test_model::{descriptors, float, lower};
+    use armnn_backend_api::{LayerDescriptor, PaddingMethod};
+
+    #[test]
+    fn windows_and_strides_are_not_mixed_up_and_padding_does_not_count() {
+        for (operator, algorithm) in [
+            (Op::MaxPool2d, PoolingAlgorithm::Max),
+            (Op::AveragePool2d, PoolingAlgorithm::Average),
+            (Op::L2Pool2d, PoolingAlgorithm::L2),
+        ] {
+            let options = write::Pool2DOptions {
+                padding: Padding::Same,
+                stride_w: 1,
+                stride_h: 2,
+                filter_width: 3,
+                filter_height: 2,
+                ..write::Pool2DOptions::default()
+            };
+            let options = write::BuiltinOptions::Pool2DOptions(Box::new(options));
+            // 5 rows in steps of 2: 2 * 2 + 2 - 5 = 1. 4 columns: 3 + 3 - 4 = 2.
+            let network = lower(
+                operator,
+                &[float(&[1, 5, 4, 2])],
+                &[float(&[1, 3, 4, 2])],
+                options,
+            )
+            .unwrap();
+            let expected = Pooling2dDescriptor {
+                pad_top: 0,
+                pad_bottom: 1,
+                pad_left: 1,
+                pad_right: 1,
+                stride_x: 1,
+                stride_y: 2,
+                padding_method: PaddingMethod::Exclude.0,
+                ..Pooling2dDescriptor::new(algorithm, 3, 2, DataLayout::Nhwc)
+            };
+            assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+        }
+    }
+}
