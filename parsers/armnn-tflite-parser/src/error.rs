@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use armnn_network::NetworkError;
+
 /// Why a TFLite model was not read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -63,6 +65,113 @@ pub enum TfliteParserError {
         /// What is wrong there.
         problem: String,
     },
+
+    /// The model is sound, but uses what cannot become a layer of a network.
+    #[error(
+        "lowering {model}: {refusals}; convert the model without them, or, for custom operators, \
+         allow StandIn layers and use a backend that knows them"
+    )]
+    Unsupported {
+        /// Path of the model, or what stands for one.
+        model: String,
+        /// All of it.
+        refusals: Box<Refusals>,
+    },
+
+    /// The network would not be valid.
+    #[error("lowering {model}: {place}{source}")]
+    Network {
+        /// Path of the model, or what stands for one.
+        model: String,
+        /// Where in the model.
+        place: Box<Place>,
+        /// What the builder of the network said.
+        source: Box<NetworkError>,
+    },
+}
+
+/// Everything in a model that is not supported.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Refusals {
+    /// Operators that are not supported at all, each type and version once, in the order of their
+    /// first use.
+    pub operators: Vec<UnsupportedOperator>,
+    /// Uses of supported operators, and tensors, that are not supported; the first hundred.
+    pub uses: Vec<UnsupportedUse>,
+    /// How many more uses there are.
+    pub more_uses: usize,
+}
+
+/// An operator type that is not supported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsupportedOperator {
+    /// Name in the schema, a custom operator's own, or `builtin operator` and a number.
+    pub name: String,
+    /// Its version.
+    pub version: i32,
+    /// Whether it is a custom operator.
+    pub is_custom: bool,
+    /// How many operators of the model are of this type.
+    pub count: usize,
+    /// The first of them.
+    pub first: Place,
+}
+
+/// Something about an operator or a tensor that is not supported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsupportedUse {
+    /// Where in the model.
+    pub place: Place,
+    /// What it is.
+    pub reason: String,
+}
+
+impl Refusals {
+    /// Whether everything is supported.
+    pub fn is_empty(&self) -> bool {
+        self.operators.is_empty() && self.uses.is_empty()
+    }
+}
+
+impl fmt::Display for Refusals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.operators.is_empty() {
+            f.write_str("operators that are not supported: ")?;
+        }
+        for (index, operator) in self.operators.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}{operator}")?;
+        }
+        if self.uses.is_empty() {
+            return Ok(());
+        }
+        let separator = if self.operators.is_empty() { "" } else { "; " };
+        write!(f, "{separator}uses that are not supported: ")?;
+        for (index, unsupported) in self.uses.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{}{}", unsupported.place, unsupported.reason)?;
+        }
+        match self.more_uses {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
+}
+
+impl fmt::Display for UnsupportedOperator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let custom = if self.is_custom { "custom, " } else { "" };
+        let (name, version) = (Short(&self.name), self.version);
+        write!(f, "{name} ({custom}version {version}, ")?;
+        match self.count {
+            1 => f.write_str("once")?,
+            count => write!(f, "{count} times")?,
+        }
+        if let Some((index, _)) = self.first.operator {
+            write!(f, ", first at operator {index}")?;
+        }
+        f.write_str(")")
+    }
 }
 
 /// Where in a model something was found. Parts that do not apply are `None`.
@@ -145,6 +254,15 @@ impl Fault {
 
     pub(crate) fn in_tensor(mut self, index: usize, name: &str) -> Self {
         self.place.tensor = Some((index, name.to_owned()));
+        self
+    }
+
+    /// The same, in a place that is known from outside.
+    pub(crate) fn within(mut self, outer: Place) -> Self {
+        let place = &mut self.place;
+        place.subgraph = place.subgraph.or(outer.subgraph);
+        place.operator = place.operator.take().or(outer.operator);
+        place.tensor = place.tensor.take().or(outer.tensor);
         self
     }
 

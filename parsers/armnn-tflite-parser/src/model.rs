@@ -29,8 +29,7 @@ mod tensor;
 
 use decoder::Decoder;
 
-pub use file::ModelFile;
-#[allow(unused_imports)] // for the lowering
+pub use file::{ModelFile, is_tflite};
 pub(crate) use operator::OperatorOptions;
 pub use operator::{Operator, OperatorCode, TensorIndices};
 pub use signature::Signature;
@@ -67,6 +66,11 @@ impl<'a> Model<'a> {
     /// Path of the model, or what stands for one, for messages.
     pub fn source(&self) -> &'a str {
         self.file.source()
+    }
+
+    /// Bytes of the whole file.
+    pub(crate) fn file_len(&self) -> usize {
+        self.file.bytes().len()
     }
 
     pub(crate) fn decode(file: &'a ModelFile) -> Result<Self, TfliteParserError> {

@@ -61,7 +61,16 @@ impl ModelFile {
     ///
     /// [`TfliteParserError::NotTflite`].
     pub fn from_bytes(bytes: Bytes) -> Result<Self, TfliteParserError> {
-        Self::new(bytes, "a TFLite model in memory".to_owned())
+        Self::from_named_bytes(bytes, "a TFLite model in memory")
+    }
+
+    /// The same, with a name for messages.
+    ///
+    /// # Errors
+    ///
+    /// [`TfliteParserError::NotTflite`].
+    pub fn from_named_bytes(bytes: Bytes, name: &str) -> Result<Self, TfliteParserError> {
+        Self::new(bytes, name.to_owned())
     }
 
     /// The whole file.
@@ -84,8 +93,10 @@ impl ModelFile {
     }
 
     fn new(bytes: Bytes, source: String) -> Result<Self, TfliteParserError> {
+        if is_tflite(&bytes) {
+            return Ok(Self { bytes, source });
+        }
         let found = match bytes.get(4..8) {
-            Some(b"TFL3") => return Ok(Self { bytes, source }),
             Some(other) => format!("found \"{}\"", other.escape_ascii()),
             None => format!("the file has only {} bytes", bytes.len()),
         };
@@ -94,6 +105,13 @@ impl ModelFile {
             found,
         })
     }
+}
+
+/// Whether a file with these first bytes is a TFLite model: bytes 4 to 7 are the identifier `TFL3`.
+///
+/// Eight bytes are enough to tell.
+pub fn is_tflite(bytes: &[u8]) -> bool {
+    bytes.get(4..8) == Some(b"TFL3")
 }
 
 /// Without the bytes.

@@ -4,6 +4,7 @@ use planus::Builder;
 use super::*;
 use crate::schema_generated::Padding;
 use crate::schema_writer_generated as write;
+use crate::test_model::{finish, identified};
 
 #[test]
 fn the_greater_operator_code_counts() {
@@ -429,20 +430,6 @@ fn model(
         buffers: Some(vec![write::Buffer::default(), buffer]),
         ..write::Model::default()
     }
-}
-
-fn finish(model: &write::Model) -> Vec<u8> {
-    identified(Builder::new().finish(model, Some(*b"TFL3")))
-}
-
-/// Planus 1.3 writes the identifier before the root's offset, where the format has it after.
-fn identified(written: &[u8]) -> Vec<u8> {
-    assert_eq!(&written[..4], b"TFL3");
-    let root = u32::from_le_bytes(written[4..8].try_into().unwrap());
-    let mut bytes = (root + 4).to_le_bytes().to_vec();
-    bytes.extend_from_slice(b"TFL3");
-    bytes.extend_from_slice(&written[8..]);
-    bytes
 }
 
 fn bytes_with(

@@ -1,0 +1,151 @@
+//! Products of matrices: FULLY_CONNECTED, BATCH_MATMUL.
+//!
+//! `asymmetric_quantize_inputs` is not looked at: it is for float inputs with quantized weights, a
+//! mix that the network refuses.
+
+use armnn_backend_api::{BatchMatMulDescriptor, FullyConnectedDescriptor};
+use armnn_network::OutputDeclaration;
+
+use super::activation;
+use super::context::Context;
+use super::problem::{Problem, Result};
+use crate::schema_generated::{
+    BatchMatMulOptionsRef, FullyConnectedOptionsRef, FullyConnectedOptionsWeightsFormat,
+};
+
+/// Weights are [O, I]. With `keep_num_dims` the output has the input's dimensions but for the last,
+/// else it is [N, O].
+pub(super) fn fully_connected(context: &mut Context<'_, '_, '_>) -> Result {
+    let options = context.options::<FullyConnectedOptionsRef<'_>>()?;
+    let function = options.fused_activation_function()?;
+    let format = options.weights_format()?;
+    if format != FullyConnectedOptionsWeightsFormat::Default {
+        return Err(Problem::unsupported(format!(
+            "weights in the order {}",
+            format.name()
+        )));
+    }
+    let input = context.input(0)?;
+    let weights = context.input(1)?;
+    let inputs = [Some(input), Some(weights), context.optional_input(2)?];
+    let descriptor = FullyConnectedDescriptor::new(true);
+
+    let input_shape = context.shape(input)?;
+    let weights_shape = context.shape(weights)?;
+    let (Some((&row, batch)), &[outputs, in_row]) =
+        (input_shape.dims().split_last(), weights_shape.dims())
+    else {
+        return Err(Problem::malformed(format!(
+            "an input of shape {input_shape} with weights of shape {weights_shape}"
+        )));
+    };
+    if !options.keep_num_dims()? || batch.len() == 1 && row == in_row {
+        return context.emit_activated(descriptor, &inputs, function);
+    }
+    if row >= 0 && in_row >= 0 && row != in_row {
+        return Err(Problem::malformed(format!(
+            "it keeps the dimensions of its input {input_shape}, whose last is not that of the \
+             weights {weights_shape}"
+        )));
+    }
+    let rows = OutputDeclaration {
+        shape: None,
+        ..context.declaration(0)?
+    };
+    let mut id = context.step(0, descriptor, &inputs, rows.clone())?;
+    if let Some(activation) = activation::fused(function, rows.data_type)? {
+        id = context.step(0, activation, &[Some(id)], rows)?;
+    }
+    let mut target = batch.to_vec();
+    target.push(outputs);
+    context.emit_reshape(0, id, &target)
+}
+
+pub(super) fn batch_matmul(context: &mut Context<'_, '_, '_>) -> Result {
+    let options = context.options::<BatchMatMulOptionsRef<'_>>()?;
+    let descriptor = BatchMatMulDescriptor::new(options.adj_x()?, options.adj_y()?);
+    let inputs = [Some(context.input(0)?), Some(context.input(1)?)];
+    context.emit(descriptor, &inputs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op, TensorType};
+    use crate::schema_writer_generated as write;
+    use crate::test_model::{
+        assert_refused, descriptors, float, lower, outputs, typed, types, zeros,
+    };
+    use armnn_backend_api::{LayerDescriptor, LayerType};
+
+    fn options(keep_num_dims: bool, function: ActivationFunctionType) -> write::BuiltinOptions {
+        write::BuiltinOptions::FullyConnectedOptions(Box::new(write::FullyConnectedOptions {
+            keep_num_dims,
+            fused_activation_function: function,
+            ..write::FullyConnectedOptions::default()
+        }))
+    }
+
+    #[test]
+    fn weights_are_outputs_by_inputs() {
+        let inputs = [float(&[2, 2, 3]), zeros(&[5, 6]), zeros(&[5])];
+        let options = options(false, ActivationFunctionType::None);
+        let network = lower(Op::FullyConnected, &inputs, &[float(&[2, 5])], options).unwrap();
+        let expected = FullyConnectedDescriptor::new(true);
+        assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+    }
+
+    #[test]
+    fn kept_dimensions_are_a_reshape_after_the_activation() {
+        let inputs = [float(&[2, 4, 6]), zeros(&[5, 6])];
+        let options = options(true, ActivationFunctionType::Relu);
+        let network = lower(Op::FullyConnected, &inputs, &[float(&[2, 4, 5])], options).unwrap();
+        let expected = [
+            LayerType::FullyConnected,
+            LayerType::Activation,
+            LayerType::Reshape,
+        ];
+        assert_eq!(types(&network), expected);
+        let product = network.tensor(network.layers()[0].outputs[0]);
+        assert_eq!(product.info.to_string(), "Float32[8, 5]");
+        assert_eq!(outputs(&network), ["Float32[2, 4, 5]"]);
+    }
+
+    #[test]
+    fn kept_dimensions_of_a_matrix_need_no_reshape() {
+        let inputs = [float(&[2, 6]), zeros(&[5, 6])];
+        let options = options(true, ActivationFunctionType::None);
+        let network = lower(Op::FullyConnected, &inputs, &[float(&[2, 5])], options).unwrap();
+        assert_eq!(types(&network), [LayerType::FullyConnected]);
+    }
+
+    #[test]
+    fn quantized_weights_of_a_float_input_are_refused() {
+        let weights = typed(TensorType::Int8, &[5, 6])
+            .quantized(0.1, 0)
+            .with_data(vec![0; 30]);
+        let refused = lower(
+            Op::FullyConnected,
+            &[float(&[2, 6]), weights],
+            &[float(&[2, 5])],
+            options(false, ActivationFunctionType::None),
+        );
+        assert_refused(
+            refused,
+            "input 'weights' must be Float32, the type of the input, but is QAsymmS8",
+        );
+    }
+
+    #[test]
+    fn either_factor_may_be_transposed() {
+        let options = write::BatchMatMulOptions {
+            adj_y: true,
+            ..write::BatchMatMulOptions::default()
+        };
+        let options = write::BuiltinOptions::BatchMatMulOptions(Box::new(options));
+        let inputs = [float(&[7, 2, 3]), float(&[7, 4, 3])];
+        let network = lower(Op::BatchMatmul, &inputs, &[float(&[7, 2, 4])], options).unwrap();
+        let expected = BatchMatMulDescriptor::new(false, true);
+        assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+    }
+}

@@ -1,0 +1,240 @@
+//! Elements put elsewhere: CONCATENATION, PAD, PADV2, MIRROR_PAD, TRANSPOSE, PACK.
+
+use armnn_backend_api::{ConcatDescriptor, PadDescriptor, PaddingMode, TransposeDescriptor};
+
+use super::context::{Context, axis, described};
+use super::problem::{Problem, Result};
+use crate::schema_generated::{
+    ConcatenationOptionsRef, MirrorPadMode, MirrorPadOptionsRef, PackOptionsRef,
+};
+
+pub(super) fn concatenation(context: &mut Context<'_, '_, '_>) -> Result {
+    let options = context.options::<ConcatenationOptionsRef<'_>>()?;
+    let inputs = context.inputs()?;
+    let Some(&first) = inputs.first() else {
+        return Err(Problem::malformed("it has no inputs"));
+    };
+    let declaration = context.declaration(0)?;
+    for &input in &inputs {
+        context.check_scale_kept(input, &declaration)?;
+    }
+    let axis = axis(options.axis()?.into(), context.shape(first)?.rank())?;
+    let descriptor = ConcatDescriptor { axis: axis as u32 };
+    let inputs: Vec<_> = inputs.into_iter().map(Some).collect();
+    context.emit_activated(descriptor, &inputs, options.fused_activation_function()?)
+}
+
+pub(super) fn pad(context: &mut Context<'_, '_, '_>) -> Result {
+    // A real number: for quantized types it is the zero point that stands for 0.
+    pad_with(context, PaddingMode::Constant, 0.0)
+}
+
+/// The third input is what is put around the first.
+pub(super) fn padv2(context: &mut Context<'_, '_, '_>) -> Result {
+    let value = context.number(2, "the value of the padding")?;
+    pad_with(context, PaddingMode::Constant, value)
+}
+
+pub(super) fn mirror_pad(context: &mut Context<'_, '_, '_>) -> Result {
+    let mode = match context.options::<MirrorPadOptionsRef<'_>>()?.mode()? {
+        MirrorPadMode::Reflect => PaddingMode::Reflect,
+        MirrorPadMode::Symmetric => PaddingMode::Symmetric,
+    };
+    pad_with(context, mode, 0.0)
+}
+
+/// The second input, [rank, 2], is the number of elements before and after each dimension.
+fn pad_with(context: &mut Context<'_, '_, '_>, mode: PaddingMode, value: f64) -> Result {
+    let paddings = context.integers(1, 16, "the paddings")?;
+    let (pairs, rest) = paddings.as_chunks::<2>();
+    if !rest.is_empty() {
+        return Err(Problem::malformed("the paddings are not pairs"));
+    }
+    let [before, after] =
+        [0, 1].map(|side| pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>());
+    let input = context.input(0)?;
+    let declaration = context.moved(0, input)?;
+    let descriptor = described(PadDescriptor::new(mode, value, &before, &after))?;
+    context.emit_declared(0, descriptor, &[Some(input)], declaration)
+}
+
+/// Dimension i of the output is dimension `permutation[i]` of the input, as in the network.
+pub(super) fn transpose(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    let rank = context.shape(input)?.rank();
+    let mut permutation = Vec::new();
+    for from in context.integers(1, 8, "the permutation")? {
+        permutation.push(axis(from, rank)? as u32);
+    }
+    let declaration = context.moved(0, input)?;
+    let descriptor = described(TransposeDescriptor::new(&permutation))?;
+    context.emit_declared(0, descriptor, &[Some(input)], declaration)
+}
+
+/// Inputs of one shape, joined along a new dimension: each gets that dimension, with size 1.
+pub(super) fn pack(context: &mut Context<'_, '_, '_>) -> Result {
+    let options = context.options::<PackOptionsRef<'_>>()?;
+    let count = usize::try_from(options.values_count()?);
+    if count != Ok(context.input_count()) {
+        return Err(Problem::malformed(format!(
+            "it packs {} values, but has {} inputs",
+            options.values_count()?,
+            context.input_count()
+        )));
+    }
+    let inputs = context.inputs()?;
+    let declaration = context.declaration(0)?;
+    let mut parts = Vec::with_capacity(inputs.len());
+    let mut new_axis = 0;
+    for input in inputs {
+        context.check_scale_kept(input, &declaration)?;
+        let mut dims = context.shape(input)?.dims().to_vec();
+        new_axis = axis(options.axis()?.into(), dims.len() + 1)?;
+        dims.insert(new_axis, 1);
+        parts.push(Some(context.reshape_step(0, input, &dims)?));
+    }
+    let descriptor = ConcatDescriptor {
+        axis: new_axis as u32,
+    };
+    context.emit_declared(0, descriptor, &parts, declaration)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op, TensorType};
+    use crate::schema_writer_generated as write;
+    use crate::test_model::{
+        assert_refused, descriptors, float, ints, lower, outputs, typed, types,
+    };
+    use armnn_backend_api::{LayerDescriptor, LayerType};
+
+    fn concatenation(axis: i32, function: ActivationFunctionType) -> write::BuiltinOptions {
+        write::BuiltinOptions::ConcatenationOptions(Box::new(write::ConcatenationOptions {
+            axis,
+            fused_activation_function: function,
+        }))
+    }
+
+    #[test]
+    fn tensors_are_joined_along_an_axis_counted_from_the_end() {
+        let network = lower(
+            Op::Concatenation,
+            &[float(&[2, 3, 4]), float(&[2, 1, 4])],
+            &[float(&[2, 4, 4])],
+            concatenation(-2, ActivationFunctionType::Relu),
+        )
+        .unwrap();
+        let expected = ConcatDescriptor { axis: 1 };
+        assert_eq!(descriptors(&network)[0], &LayerDescriptor::from(expected));
+        assert_eq!(types(&network), [LayerType::Concat, LayerType::Activation]);
+    }
+
+    #[test]
+    fn joining_different_scales_is_refused() {
+        let q = |scale, shape: &[i32]| typed(TensorType::Uint8, shape).quantized(scale, 0);
+        let joined = |scale| {
+            lower(
+                Op::Concatenation,
+                &[q(0.5, &[2]), q(scale, &[2])],
+                &[q(0.5, &[4])],
+                concatenation(0, ActivationFunctionType::None),
+            )
+        };
+        assert!(joined(0.5).is_ok());
+        assert_refused(
+            joined(0.25),
+            "elements moved from one scale or zero point into another",
+        );
+    }
+
+    #[test]
+    fn paddings_are_pairs_for_each_dimension() {
+        let paddings = ints(&[0, 0, 1, 2, 3, 0]).shaped(&[3, 2]);
+        let network = lower(
+            Op::Pad,
+            &[float(&[1, 4, 5]), paddings],
+            &[float(&[1, 7, 8])],
+            None,
+        )
+        .unwrap();
+        let expected =
+            PadDescriptor::new(PaddingMode::Constant, 0.0, &[0, 1, 3], &[0, 2, 0]).unwrap();
+        assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+        // They are part of the layer, and no tensor.
+        assert_eq!(network.tensors().len(), 2);
+    }
+
+    #[test]
+    fn the_value_of_a_padding_is_the_real_number_it_stands_for() {
+        let pad = |input: crate::test_model::TestTensor, value| {
+            let output = input.clone().shaped(&[3]);
+            let paddings = ints(&[1, 0]).shaped(&[1, 2]);
+            let network = lower(Op::Padv2, &[input, paddings, value], &[output], None).unwrap();
+            match descriptors(&network)[0] {
+                LayerDescriptor::Pad(pad) => pad.pad_value,
+                other => panic!("{other:?}"),
+            }
+        };
+        let value = float(&[1]).with_data((-1.5f32).to_le_bytes().to_vec());
+        assert_eq!(pad(float(&[2]), value), -1.5);
+        let quantized = typed(TensorType::Int8, &[2]).quantized(0.5, -4);
+        // 0.5 (6 + 4).
+        let value = quantized.clone().shaped(&[1]).with_data(vec![6]);
+        assert_eq!(pad(quantized, value), 5.0);
+    }
+
+    #[test]
+    fn both_mirrors() {
+        for (mode, expected) in [
+            (MirrorPadMode::Reflect, PaddingMode::Reflect),
+            (MirrorPadMode::Symmetric, PaddingMode::Symmetric),
+        ] {
+            let options = write::MirrorPadOptions { mode };
+            let options = write::BuiltinOptions::MirrorPadOptions(Box::new(options));
+            let paddings = ints(&[1, 2]).shaped(&[1, 2]);
+            let inputs = [float(&[4]), paddings];
+            let network = lower(Op::MirrorPad, &inputs, &[float(&[7])], options).unwrap();
+            let expected = PadDescriptor::new(expected, 0.0, &[1], &[2]).unwrap();
+            assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+        }
+    }
+
+    #[test]
+    fn a_transpose_takes_dimensions_from_the_input() {
+        let inputs = [float(&[2, 3, 4]), ints(&[2, 0, 1])];
+        let network = lower(Op::Transpose, &inputs, &[float(&[4, 2, 3])], None).unwrap();
+        let expected = TransposeDescriptor::new(&[2, 0, 1]).unwrap();
+        assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+    }
+
+    #[test]
+    fn packed_tensors_get_a_dimension_and_are_joined_along_it() {
+        for (axis, output, joined) in [(0, [2, 3, 4], 0), (1, [3, 2, 4], 1), (-1, [3, 4, 2], 2)] {
+            let options = write::PackOptions {
+                values_count: 2,
+                axis,
+            };
+            let options = write::BuiltinOptions::PackOptions(Box::new(options));
+            let inputs = [float(&[3, 4]), float(&[3, 4])];
+            let network = lower(Op::Pack, &inputs, &[float(&output)], options).unwrap();
+            let expected = [LayerType::Reshape, LayerType::Reshape, LayerType::Concat];
+            assert_eq!(types(&network), expected);
+            let expected = ConcatDescriptor { axis: joined };
+            assert_eq!(descriptors(&network)[2], &LayerDescriptor::from(expected));
+            let [a, b, c] = output;
+            assert_eq!(outputs(&network), [format!("Float32[{a}, {b}, {c}]")]);
+        }
+    }
+
+    #[test]
+    fn a_wrong_number_of_packed_values_is_damage() {
+        let options = write::PackOptions {
+            values_count: 3,
+            axis: 0,
+        };
+        let options = write::BuiltinOptions::PackOptions(Box::new(options));
+        let refused = lower(Op::Pack, &[float(&[3])], &[float(&[1, 3])], options);
+        assert_refused(refused, "(PACK): it packs 3 values, but has 1 inputs");
+    }
+}

@@ -1,0 +1,213 @@
+//! The same elements in another shape: RESHAPE, SQUEEZE, EXPAND_DIMS.
+
+use armnn_backend_api::Shape;
+use planus::Vector;
+
+use super::context::{Context, axis};
+use super::problem::{Problem, Result};
+use crate::schema_generated::{ReshapeOptionsRef, SqueezeOptionsRef};
+
+/// The shape is the second input, or an option where there is none.
+pub(super) fn reshape(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    let most = Shape::MAX_RANK;
+    let target = match context.optional_integers(1, most, "the new shape")? {
+        Some(target) => target,
+        None => {
+            let option = context.options::<ReshapeOptionsRef<'_>>()?.new_shape()?;
+            let target = short(option, "new_shape")?;
+            // What files older than the second input say of a scalar.
+            if target == [0] { Vec::new() } else { target }
+        }
+    };
+    if target.iter().any(|&dim| dim < -1) {
+        return Err(Problem::malformed(format!("the new shape is {target:?}")));
+    }
+    context.emit_reshape(0, input, &target)
+}
+
+/// Takes out the dimensions that the option names, which have size 1, or all that have it.
+pub(super) fn squeeze(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    let shape = context.shape(input)?;
+    let named = short(
+        context.options::<SqueezeOptionsRef<'_>>()?.squeeze_dims()?,
+        "squeeze_dims",
+    )?;
+    let mut squeezed = [false; Shape::MAX_RANK];
+    for &named in &named {
+        let axis = axis(named, shape.rank())?;
+        if shape.dims()[axis] > 1 {
+            return Err(Problem::malformed(format!(
+                "dimension {axis} of {shape} is squeezed, but is not 1"
+            )));
+        }
+        squeezed[axis] = true;
+    }
+    if named.is_empty() {
+        if !shape.is_known() {
+            return Err(Problem::unsupported(format!(
+                "every dimension of size 1 squeezed out of {shape}, whose sizes are not all known; \
+                 give the model fixed input shapes"
+            )));
+        }
+        for (squeezed, &dim) in squeezed.iter_mut().zip(shape.dims()) {
+            *squeezed = dim == 1;
+        }
+    }
+    let kept = shape
+        .dims()
+        .iter()
+        .zip(squeezed)
+        .filter(|(_, squeezed)| !squeezed);
+    let target: Vec<i64> = kept.map(|(&dim, _)| dim).collect();
+    context.emit_reshape(0, input, &target)
+}
+
+/// Adds a dimension of size 1 before the named one of the output.
+pub(super) fn expand_dims(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    let mut dims = context.shape(input)?.dims().to_vec();
+    let at = axis(context.integer(1, "the axis")?, dims.len() + 1)?;
+    dims.insert(at, 1);
+    context.emit_reshape(0, input, &dims)
+}
+
+/// An option with an entry for each of a few dimensions.
+fn short(vector: Option<Vector<'_, i32>>, name: &str) -> Result<Vec<i64>> {
+    let Some(vector) = vector else {
+        return Ok(Vec::new());
+    };
+    if vector.len() > Shape::MAX_RANK {
+        let what = format!("{name} of {} dimensions", vector.len());
+        return Err(Problem::unsupported(what));
+    }
+    Ok(vector.iter().map(i64::from).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema_generated::{BuiltinOperator as Op, TensorType};
+    use crate::schema_writer_generated as write;
+    use crate::test_model::{assert_refused, float, ints, lower, outputs, typed, types};
+    use armnn_backend_api::LayerType;
+
+    fn option(new_shape: &[i32]) -> write::BuiltinOptions {
+        write::BuiltinOptions::ReshapeOptions(Box::new(write::ReshapeOptions {
+            new_shape: Some(new_shape.to_vec()),
+        }))
+    }
+
+    #[test]
+    fn the_new_shape_is_an_input_or_an_option() {
+        let inputs = [float(&[2, 3, 4]), ints(&[6, -1])];
+        let network = lower(Op::Reshape, &inputs, &[float(&[6, 4])], None).unwrap();
+        assert_eq!(types(&network), [LayerType::Reshape]);
+        assert_eq!(outputs(&network), ["Float32[6, 4]"]);
+        let inputs = [float(&[2, 3, 4])];
+        let network = lower(Op::Reshape, &inputs, &[float(&[])], option(&[-1, 8])).unwrap();
+        assert_eq!(outputs(&network), ["Float32[3, 8]"]);
+    }
+
+    #[test]
+    fn an_old_files_shape_of_0_is_a_scalar() {
+        let network = lower(Op::Reshape, &[float(&[1])], &[float(&[])], option(&[0])).unwrap();
+        assert_eq!(outputs(&network), ["Float32[]"]);
+    }
+
+    #[test]
+    fn an_unknown_batch_follows_from_the_number_of_elements() {
+        let input = float(&[1, 3, 4]).signature(&[-1, 3, 4]);
+        let output = float(&[1, 12]).signature(&[-1, 12]);
+        let network = lower(Op::Reshape, &[input, ints(&[-1, 12])], &[output], None).unwrap();
+        assert_eq!(outputs(&network), ["Float32[?, 12]"]);
+    }
+
+    #[test]
+    fn a_new_shape_that_cannot_be_is_refused() {
+        let reshape = |shape: &[i32], output: &[i32]| {
+            lower(
+                Op::Reshape,
+                &[float(&[2, 3]), ints(shape)],
+                &[float(output)],
+                None,
+            )
+        };
+        assert_refused(reshape(&[4], &[4]), "with 6 elements cannot become [4]");
+        assert_refused(reshape(&[-2], &[6]), "the new shape is [-2]");
+        assert_refused(
+            reshape(&[6], &[3, 2]),
+            "the output becomes [6], but the file says [3, 2]",
+        );
+        assert_refused(
+            reshape(&[1; 9], &[6]),
+            "the new shape has 9 entries, where there can be 8 at most",
+        );
+        let computed = [float(&[2, 3]), typed(TensorType::Int32, &[1])];
+        assert_refused(
+            lower(Op::Reshape, &computed, &[float(&[6])], None),
+            "the new shape computed by the model",
+        );
+        assert_refused(
+            lower(Op::Reshape, &[float(&[1])], &[float(&[1])], option(&[1; 9])),
+            "new_shape of 9 dimensions",
+        );
+        assert_refused(
+            lower(
+                Op::Reshape,
+                &[
+                    float(&[1, 1, 6]).signature(&[-1, -1, 6]),
+                    ints(&[-1, -1, 2, 3]),
+                ],
+                &[float(&[1, 1, 2, 3]).signature(&[-1, -1, 2, 3])],
+                None,
+            ),
+            "no more than one size may be unknown",
+        );
+    }
+
+    #[test]
+    fn dimensions_of_size_1_are_squeezed_out() {
+        for (named, output, expected) in [
+            (&[][..], &[2, 3][..], "Float32[2, 3]"),
+            (&[0], &[2, 1, 3], "Float32[2, 1, 3]"),
+            (&[-2], &[1, 2, 3], "Float32[1, 2, 3]"),
+        ] {
+            let options = write::SqueezeOptions {
+                squeeze_dims: Some(named.to_vec()),
+            };
+            let options = write::BuiltinOptions::SqueezeOptions(Box::new(options));
+            let network = lower(
+                Op::Squeeze,
+                &[float(&[1, 2, 1, 3])],
+                &[float(output)],
+                options,
+            );
+            assert_eq!(outputs(&network.unwrap()), [expected]);
+        }
+        let options = write::SqueezeOptions {
+            squeeze_dims: Some(vec![1]),
+        };
+        let options = write::BuiltinOptions::SqueezeOptions(Box::new(options));
+        let refused = lower(Op::Squeeze, &[float(&[1, 2])], &[float(&[1])], options);
+        assert_refused(refused, "dimension 1 of [1, 2] is squeezed, but is not 1");
+    }
+
+    #[test]
+    fn a_dimension_is_added_before_the_named_one() {
+        for (axis, output) in [
+            (0, [1, 2, 3]),
+            (1, [2, 1, 3]),
+            (-1, [2, 3, 1]),
+            (-3, [1, 2, 3]),
+        ] {
+            let inputs = [float(&[2, 3]), ints(&[axis]).shaped(&[])];
+            let network = lower(Op::ExpandDims, &inputs, &[float(&output)], None).unwrap();
+            assert_eq!(types(&network), [LayerType::Reshape]);
+        }
+        let inputs = [float(&[2, 3]), ints(&[3]).shaped(&[])];
+        let refused = lower(Op::ExpandDims, &inputs, &[float(&[2, 3, 1])], None);
+        assert_refused(refused, "axis 3 of 3 dimensions");
+    }
+}

@@ -1,0 +1,175 @@
+//! Parts of the input: SLICE, SPLIT, SPLIT_V, UNPACK, GATHER.
+
+use armnn_backend_api::{
+    GatherDescriptor, LayerDescriptor, Shape, SplitDescriptor, StridedSliceDescriptor,
+};
+use armnn_network::{OutputDeclaration, TensorId};
+
+use super::context::{Context, agreed, axis, described};
+use super::problem::{Problem, Result};
+use crate::schema_generated::{
+    GatherOptionsRef, SplitOptionsRef, SplitVOptionsRef, UnpackOptionsRef,
+};
+
+/// `begin` and `size` along each dimension; a size of -1 is all that is left.
+pub(super) fn slice(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    let shape = context.shape(input)?;
+    let begin = context.integers(1, Shape::MAX_RANK, "begin")?;
+    let size = context.integers(2, Shape::MAX_RANK, "size")?;
+    if begin.len() != shape.rank() || size.len() != shape.rank() {
+        return Err(Problem::malformed(format!(
+            "begin {begin:?} and size {size:?} for an input of shape {shape}"
+        )));
+    }
+    let mut end = Vec::new();
+    let mut target = Vec::new();
+    for ((&begin, &size), &dim) in begin.iter().zip(&size).zip(shape.dims()) {
+        let outside = || {
+            Problem::malformed(format!(
+                "{size} elements from {begin} on of a dimension of {dim}"
+            ))
+        };
+        if begin < 0 || size < -1 || dim >= 0 && begin > dim {
+            return Err(outside());
+        }
+        if size == -1 {
+            end.push(if dim >= 0 { dim } else { i64::MAX });
+            target.push(if dim >= 0 {
+                dim - begin
+            } else {
+                Shape::UNKNOWN
+            });
+            continue;
+        }
+        let last = begin
+            .checked_add(size)
+            .filter(|&last| dim < 0 || last <= dim);
+        end.push(last.ok_or_else(outside)?);
+        target.push(size);
+    }
+    let mut declaration = context.moved(0, input)?;
+    declaration.shape = Some(agreed(&target, declaration.shape)?);
+    let stride = vec![1; begin.len()];
+    let descriptor = described(StridedSliceDescriptor::new(&begin, &end, &stride))?;
+    context.emit_declared(0, descriptor, &[Some(input)], declaration)
+}
+
+/// Equal parts; the axis is the first input.
+pub(super) fn split(context: &mut Context<'_, '_, '_>) -> Result {
+    let count = context.options::<SplitOptionsRef<'_>>()?.num_splits()?;
+    check_count(context, count, "parts")?;
+    let input = context.input(1)?;
+    let shape = context.shape(input)?;
+    let axis = axis(context.integer(0, "the axis")?, shape.rank())?;
+    let part = equal_part(shape, axis, context.output_count())?;
+    split_into(context, input, axis, &vec![part; context.output_count()])
+}
+
+/// Parts of these sizes, one of which may be -1: all that is left.
+pub(super) fn split_v(context: &mut Context<'_, '_, '_>) -> Result {
+    let count = context.options::<SplitVOptionsRef<'_>>()?.num_splits()?;
+    check_count(context, count, "parts")?;
+    let input = context.input(0)?;
+    let axis = axis(
+        context.integer(2, "the axis")?,
+        context.shape(input)?.rank(),
+    )?;
+    let sizes = context.integers(1, context.output_count(), "the sizes of the parts")?;
+    let open = sizes.iter().filter(|&&size| size == -1).count();
+    if sizes.len() != context.output_count() || open > 1 || sizes.iter().any(|&size| size < -1) {
+        return Err(Problem::malformed(format!(
+            "{} sizes, {open} of them open, for {} parts",
+            sizes.len(),
+            context.output_count()
+        )));
+    }
+    split_into(context, input, axis, &sizes)
+}
+
+/// Parts of size 1, without the dimension that they are along.
+pub(super) fn unpack(context: &mut Context<'_, '_, '_>) -> Result {
+    let options = context.options::<UnpackOptionsRef<'_>>()?;
+    check_count(context, options.num()?, "values")?;
+    let input = context.input(0)?;
+    let shape = context.shape(input)?;
+    let axis = axis(options.axis()?.into(), shape.rank())?;
+    let count = context.output_count();
+    let size = shape.dims()[axis];
+    if size >= 0 && usize::try_from(size) != Ok(count) {
+        return Err(Problem::malformed(format!(
+            "it unpacks {count} values along dimension {axis} of {shape}"
+        )));
+    }
+    let mut dims = shape.dims().to_vec();
+    dims[axis] = 1;
+    let part = OutputDeclaration {
+        shape: Some(described(Shape::new(&dims).ok())?),
+        ..OutputDeclaration::default()
+    };
+    dims.remove(axis);
+    let descriptor = SplitDescriptor { axis: axis as u32 };
+    let parts = context.steps(descriptor, &[Some(input)], &vec![part; count])?;
+    for (position, part) in parts.into_iter().enumerate() {
+        context.emit_reshape(position, part, &dims)?;
+    }
+    Ok(())
+}
+
+pub(super) fn gather(context: &mut Context<'_, '_, '_>) -> Result {
+    let options = context.options::<GatherOptionsRef<'_>>()?;
+    let batch_dims = options.batch_dims()?;
+    if batch_dims != 0 {
+        return Err(Problem::unsupported(format!(
+            "batch_dims of {batch_dims}; only 0 is"
+        )));
+    }
+    let input = context.input(0)?;
+    let indices = context.input(1)?;
+    let axis = axis(options.axis()?.into(), context.shape(input)?.rank())?;
+    let declaration = context.moved(0, input)?;
+    let descriptor = GatherDescriptor { axis: axis as u32 };
+    context.emit_declared(0, descriptor, &[Some(input), Some(indices)], declaration)
+}
+
+/// Checks that there are as many outputs as an option says.
+fn check_count(context: &Context<'_, '_, '_>, count: i32, what: &str) -> Result {
+    let found = context.output_count();
+    if found > 0 && usize::try_from(count) == Ok(found) {
+        Ok(())
+    } else {
+        let problem = format!("it makes {count} {what}, but has {found} outputs");
+        Err(Problem::malformed(problem))
+    }
+}
+
+/// The size of each of so many equal parts, unknown if the dimension is.
+fn equal_part(shape: Shape, axis: usize, count: usize) -> Result<i64> {
+    let size = shape.dims()[axis];
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    match (size.checked_div(count), size.checked_rem(count)) {
+        _ if size < 0 => Ok(Shape::UNKNOWN),
+        (Some(part), Some(0)) => Ok(part),
+        _ => Err(Problem::malformed(format!(
+            "dimension {axis} of {shape} is cut into {count} equal parts"
+        ))),
+    }
+}
+
+fn split_into(
+    context: &mut Context<'_, '_, '_>,
+    input: TensorId,
+    axis: usize,
+    sizes: &[i64],
+) -> Result {
+    let mut dims = context.shape(input)?.dims().to_vec();
+    let mut declarations = Vec::with_capacity(sizes.len());
+    for (position, &size) in sizes.iter().enumerate() {
+        dims[axis] = size;
+        let mut declaration = context.moved(position, input)?;
+        declaration.shape = Some(agreed(&dims, declaration.shape)?);
+        declarations.push(declaration);
+    }
+    let descriptor: LayerDescriptor = SplitDescriptor { axis: axis as u32 }.into();
+    context.emit_all(descriptor, &[Some(input)], &declarations)
+}

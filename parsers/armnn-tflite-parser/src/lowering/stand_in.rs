@@ -1,0 +1,85 @@
+//! StandIn layers: for custom operators, and in place of operators that were refused.
+
+use armnn_backend_api::{StandInDescriptor, TensorInfo};
+use armnn_network::OutputDeclaration;
+
+use super::context::Context;
+use super::problem::{Problem, Result};
+use super::tensor_info::has_shape;
+use super::{Value, cut};
+use crate::model::Model;
+
+/// The domain of StandIn layers.
+const DOMAIN: &str = "tflite";
+
+/// How many bytes of names and options the StandIn layers of a model may copy. Operators may share
+/// them in the file; real ones hardly do.
+pub(super) fn budget(model: &Model<'_>) -> usize {
+    model.file_len().saturating_mul(4).saturating_add(64 << 10)
+}
+
+/// A custom operator as a StandIn.
+pub(super) fn lower(context: &mut Context<'_, '_, '_>) -> Result {
+    let code = context.operator.code;
+    let attributes = context.operator.custom_options.clone().unwrap_or_default();
+    let cost = code.custom.len().saturating_add(attributes.len());
+    let left = context.lowering.stand_in_budget.checked_sub(cost);
+    context.lowering.stand_in_budget = left.ok_or_else(|| {
+        Problem::malformed(
+            "the same custom options are used over and over: copied out, they would be more than \
+             four times the file's size",
+        )
+    })?;
+    let inputs = (0..context.input_count())
+        .map(|position| context.optional_input(position))
+        .collect::<Result<Vec<_>>>()?;
+    let declarations = (0..context.output_count())
+        .map(|position| context.declaration(position))
+        .collect::<Result<Vec<OutputDeclaration>>>()?;
+    let version = u32::try_from(code.version)
+        .map_err(|_| Problem::malformed(format!("its version is {}", code.version)))?;
+    let descriptor = StandInDescriptor::new(DOMAIN, &code.name(), version, &attributes)
+        .ok_or_else(|| Problem::unsupported("custom options beyond 4 GiB"))?;
+    context.emit_all(
+        armnn_backend_api::LayerDescriptor::StandIn(descriptor),
+        &inputs,
+        &declarations,
+    )
+}
+
+/// Gives the outputs of an operator that was refused the types and shapes that the file says, so
+/// that the operators after it can be looked at.
+pub(super) fn replace(context: &mut Context<'_, '_, '_>) -> Result {
+    for position in 0..context.output_count() {
+        let Some(index) = context.operator.outputs.get(position) else {
+            continue;
+        };
+        if context.lowering.values[index] != Value::Pending {
+            continue;
+        }
+        // What is wrong with a declaration has been said, or hides behind what has been.
+        let id = context.declared_info(position).ok().and_then(|info| {
+            let descriptor = StandInDescriptor::new(DOMAIN, "", 0, &[])?;
+            let name = cut(context.lowering.graph.tensors[index].name);
+            let added = context
+                .lowering
+                .builder
+                .add_stand_in_layer(descriptor, &[], &[info], name);
+            added.ok()?.first().copied()
+        });
+        context.lowering.values[index] = id.map_or(Value::Refused, Value::Ready);
+    }
+    Ok(())
+}
+
+impl Context<'_, '_, '_> {
+    /// What the file says of an output, if it says all.
+    fn declared_info(&self, position: usize) -> Result<TensorInfo> {
+        let tensor = self.output_tensor(position)?;
+        if has_shape(tensor) {
+            super::tensor_info(tensor)
+        } else {
+            Err(Problem::Unavailable)
+        }
+    }
+}
