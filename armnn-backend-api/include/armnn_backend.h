@@ -102,7 +102,7 @@ typedef struct ArmnnNote ArmnnNote;
 /// Major version of the interface.
 #define ARMNN_API_MAJOR 1u
 /// Minor version of the interface.
-#define ARMNN_API_MINOR 0u
+#define ARMNN_API_MINOR 1u
 
 // Statuses.
 /// Done.
@@ -163,6 +163,12 @@ typedef struct ArmnnNote ArmnnNote;
 /// A tensor without a producer in the view.
 #define ARMNN_NO_LAYER 0xffffffffu
 
+// Flags of tensors.
+/// It is among the view's inputs.
+#define ARMNN_TENSOR_VIEW_INPUT 1u
+/// It is among the view's outputs.
+#define ARMNN_TENSOR_VIEW_OUTPUT 2u
+
 // Kinds of options.
 #define ARMNN_OPTION_BOOL 0u
 #define ARMNN_OPTION_INT 1u
@@ -186,7 +192,7 @@ typedef struct ArmnnNote ArmnnNote;
 /// Constants need not be aligned to their element size.
 #define ARMNN_CAPABILITY_UNALIGNED_CONSTANTS 1u
 
-// Access to mapped memory.
+// Access to memory that is mapped or imported.
 #define ARMNN_MAP_READ 1u
 #define ARMNN_MAP_WRITE 2u
 
@@ -322,7 +328,8 @@ typedef int32_t ArmnnStatus;
 
 /// Room for the description of an error, owned by the caller.
 ///
-/// The caller sets `struct_size`, `status` to 0 and `len` to 0, and need not clear `message`.
+/// The caller sets `struct_size`, `status` and `len` to 0 and `layer_id` to `ARMNN_NO_LAYER`, and
+/// need not clear `message`.
 struct ArmnnError {
     /// Bytes of this struct as the caller knows it.
     size_t struct_size;
@@ -330,6 +337,11 @@ struct ArmnnError {
     ArmnnStatus status;
     /// Bytes of `message` in use, at most 496.
     uint32_t len;
+    /// The `id` of the layer that the error concerns, or `ARMNN_NO_LAYER`. An asynchronous backend
+    /// tells by it which of its workloads failed.
+    uint32_t layer_id;
+    /// Zero.
+    uint32_t reserved;
     /// UTF-8, not NUL-terminated.
     char message[ARMNN_ERROR_MESSAGE_SIZE];
 };
@@ -405,8 +417,8 @@ struct ArmnnTensorDesc {
     const uint32_t *consumers;
     /// How many.
     uint32_t n_consumers;
-    /// Zero.
-    uint32_t reserved;
+    /// `ARMNN_TENSOR_…`, or-ed.
+    uint32_t flags;
 };
 
 /// A layer of a view.
@@ -478,7 +490,8 @@ struct ArmnnExecution {
 };
 
 /// What the host offers during one call of `execute`. Borrowed for the call; `scratch`, the
-/// memory of the tensors and `profile` stay valid until the `wait` that covers the call.
+/// memory of the tensors, and `profile` with `host` stay valid until the `wait` that covers the
+/// call.
 struct ArmnnExecutionContext {
     /// Bytes of this struct.
     size_t struct_size;
@@ -506,8 +519,9 @@ struct ArmnnExecutionContext {
     void *(*allocate_output)(void *host,
                              uint32_t output,
                              const ArmnnShape *shape) ARMNN_NOEXCEPT;
-    /// Records that a step stood for `n` layers and took from `start_ns` to `end_ns` of the
-    /// monotonic clock. Null when nothing is recorded. Callable from any thread.
+    /// Records that a step stood for `n` layers (their ids, borrowed for the call like the text)
+    /// and took from `start_ns` to `end_ns` of `CLOCK_MONOTONIC`. Null when nothing is recorded.
+    /// Callable from any thread.
     void (*profile)(void *host,
                     ArmnnStr step,
                     const uint32_t *layer_ids,
@@ -523,7 +537,7 @@ struct ArmnnTensorHandleTable {
     /// Frees the handle. Nothing that uses it is running.
     void (*destroy)(ArmnnTensorHandle *handle) ARMNN_NOEXCEPT;
     /// Makes the tensor readable or writable (`ARMNN_MAP_…`, or both) as dense, row-major memory
-    /// until `unmap`. Absent: the handle cannot be looked into.
+    /// until `unmap`. Nothing that uses the handle is running. Absent: the handle cannot be looked into.
     ArmnnStatus (*map)(ArmnnTensorHandle *handle,
                        uint32_t access,
                        void **data,
@@ -544,8 +558,9 @@ struct ArmnnTensorHandle {
 struct ArmnnTensor {
     /// Bytes of this struct.
     size_t struct_size;
-    /// Host memory; null for an absent input, a released constant, a tensor that is only in
-    /// `handle`, and an output whose shape was unknown.
+    /// Host memory, aligned to 64 bytes (a constant: to its element, unless the backend has the
+    /// capability `UNALIGNED_CONSTANTS`); null for an absent input (which has length and rank 0), a
+    /// released constant, a tensor that is only in `handle`, and an output whose shape was unknown.
     void *data;
     /// Bytes of the tensor.
     size_t byte_len;
@@ -572,7 +587,7 @@ struct ArmnnWorkloadTable {
                                        ArmnnError *error) ARMNN_NOEXCEPT;
     /// Runs the workload, or starts it when there is an `execution`. Several threads may be in
     /// this function, each with an execution (or null) of its own. Inputs and outputs do not
-    /// overlap.
+    /// overlap. If it fails, the host still waits for what was started before.
     ArmnnStatus (*execute)(const ArmnnWorkload *workload,
                            ArmnnExecution *execution,
                            const ArmnnExecutionContext *context,
@@ -618,14 +633,19 @@ struct ArmnnOptimizationViews {
                               ArmnnStr reason) ARMNN_NOEXCEPT;
 };
 
-/// Functions of a model context. `destroy` and `create_workload` are mandatory. The host makes one
-/// call at a time on one context.
+/// Functions of a model context. `destroy` and `create_workload` are mandatory.
+///
+/// The host makes one call at a time on one context. What the context made (workloads, executions,
+/// handles) is used and destroyed from any thread meanwhile.
 struct ArmnnModelContextTable {
     /// Bytes of this struct.
     size_t struct_size;
     /// Frees the context, after everything it made.
     void (*destroy)(ArmnnModelContext *context) ARMNN_NOEXCEPT;
-    /// Looks at a subgraph and claims what it wants to execute as a whole. Absent: nothing.
+    /// Looks at a subgraph and claims what it wants to execute as a whole. Absent: nothing. Layers
+    /// whose inputs are all constant stand in the view like any other; those that no claim has are
+    /// executed once, and constants in views stay those of the model. If it fails, the host
+    /// destroys the workloads that were claimed.
     ArmnnStatus (*optimize_subgraph_view)(ArmnnModelContext *context,
                                           const ArmnnSubgraphView *graph,
                                           ArmnnOptimizationViews *views,
@@ -641,19 +661,27 @@ struct ArmnnModelContextTable {
     ArmnnStatus (*create_execution)(ArmnnModelContext *context,
                                     ArmnnExecution **execution,
                                     ArmnnError *error) ARMNN_NOEXCEPT;
-    /// Makes a handle for a tensor that only workloads of this context touch. Absent, or null
-    /// written: host memory is used.
+    /// Makes a handle for a tensor that only workloads of this context touch; in a call of
+    /// `execute` its offset is 0 and its `data` null. Absent, or null written: host memory is used.
     ArmnnStatus (*create_tensor_handle)(ArmnnModelContext *context,
                                         const ArmnnTensorDesc *tensor,
                                         ArmnnTensorHandle **handle,
                                         ArmnnError *error) ARMNN_NOEXCEPT;
-    /// Makes host memory accessible to the device until the handle is destroyed. Absent, or null
-    /// written: the backend copies.
+    /// Makes host memory, aligned to 64 bytes, accessible to the device until the handle is
+    /// destroyed; it may hold many tensors, which are then named by handle and offset. `access`
+    /// (`ARMNN_MAP_…`) tells whether the backend's workloads read it, write it, or both. Absent, or
+    /// null written: the backend copies.
     ArmnnStatus (*import_host_memory)(ArmnnModelContext *context,
                                       void *data,
                                       size_t byte_len,
+                                      uint32_t access,
                                       ArmnnTensorHandle **handle,
                                       ArmnnError *error) ARMNN_NOEXCEPT;
+    /// Bytes that the context holds, such as packed weights and compiled code, on whatever memory.
+    /// Absent, or `ARMNN_STATUS_UNIMPLEMENTED`: not known. Since 1.1.
+    ArmnnStatus (*memory_usage)(ArmnnModelContext *context,
+                                uint64_t *bytes,
+                                ArmnnError *error) ARMNN_NOEXCEPT;
 };
 
 /// What belongs to one loaded network and one backend: options, packed weights, compiled code.
@@ -672,8 +700,10 @@ struct ArmnnModelHost {
     uint32_t n_threads;
     /// Zero.
     uint32_t reserved;
-    /// Says that the context reads a constant no more. When every context that was shown it has
-    /// said so, the host drops the memory.
+    /// Says that the context reads a constant no more; at any time, from any thread. The host drops
+    /// the memory when every context that has a layer reading it has said so, and no later view can
+    /// give such a layer to another backend; later views show null data then. So whoever releases a
+    /// constant must be able to compile later views from its own packing, whatever their shapes.
     void (*release_constant)(void *host,
                              uint64_t constant_id) ARMNN_NOEXCEPT;
     /// As in `ArmnnExecutionContext`; during calls on the context.
@@ -743,6 +773,8 @@ struct ArmnnProbeSink {
 
 /// Functions of a backend. `destroy`, `get_id`, `is_layer_supported` and `create_model_context`
 /// are mandatory.
+///
+/// Order: `initialize`, `get_capabilities`; then, before the first use, `probe`; then the others.
 struct ArmnnBackendTable {
     /// Bytes of this struct.
     size_t struct_size;
@@ -757,8 +789,8 @@ struct ArmnnBackendTable {
                               const ArmnnOption *options,
                               size_t n_options,
                               ArmnnError *error) ARMNN_NOEXCEPT;
-    /// The last call before `destroy`, and an exclusive one: joins threads, removes handlers. If it fails, the
-    /// backend is never unmapped.
+    /// The last call before `destroy`, and an exclusive one: joins threads, removes handlers. If it
+    /// fails, the backend is never unmapped.
     ArmnnStatus (*shutdown)(IBackendInternal *backend,
                             ArmnnError *error) ARMNN_NOEXCEPT;
     /// Whether the backend can execute a layer: `ARMNN_STATUS_OK`, or `ARMNN_STATUS_UNSUPPORTED`
@@ -777,8 +809,9 @@ struct ArmnnBackendTable {
     ArmnnStatus (*probe)(IBackendInternal *backend,
                          const ArmnnProbeSink *sink,
                          ArmnnError *error) ARMNN_NOEXCEPT;
-    /// Makes what belongs to one loaded network. `host` stays valid until the context is
-    /// destroyed. From any thread.
+    /// Makes what belongs to one loaded network. `options` are those given for this network alone,
+    /// not those of `initialize` again; an unknown one is an error that lists the known ones. `host`
+    /// stays valid until the context is destroyed. From any thread.
     ArmnnStatus (*create_model_context)(IBackendInternal *backend,
                                         const ArmnnOption *options,
                                         size_t n_options,
@@ -1095,8 +1128,8 @@ typedef void (*ArmnnGetVersionFunction)(uint32_t *major,
 /// `BackendFactory`: a new backend that the caller owns, or null.
 typedef IBackendInternal *(*ArmnnBackendFactoryFunction)(void) ARMNN_NOEXCEPT;
 
-/// The layout hash of interface 1.0, which the note carries.
-#define ARMNN_LAYOUT_HASH UINT64_C(0x3c826caab2cbf4b5)
+/// The layout hash of interface 1.1, which the note carries.
+#define ARMNN_LAYOUT_HASH UINT64_C(0xfe7917de84955774)
 
 // What a backend exports.
 
@@ -1255,11 +1288,13 @@ static inline ArmnnStatus ArmnnSetError(ArmnnError *error, ArmnnStatus status,
 ARMNN_ASSERT_SIZE(ArmnnStr, 16);
 ARMNN_ASSERT_FIELD(ArmnnStr, ptr, 0, 8);
 ARMNN_ASSERT_FIELD(ArmnnStr, len, 8, 8);
-ARMNN_ASSERT_SIZE(ArmnnError, 512);
+ARMNN_ASSERT_SIZE(ArmnnError, 520);
 ARMNN_ASSERT_FIELD(ArmnnError, struct_size, 0, 8);
 ARMNN_ASSERT_FIELD(ArmnnError, status, 8, 4);
 ARMNN_ASSERT_FIELD(ArmnnError, len, 12, 4);
-ARMNN_ASSERT_FIELD(ArmnnError, message, 16, 496);
+ARMNN_ASSERT_FIELD(ArmnnError, layer_id, 16, 4);
+ARMNN_ASSERT_FIELD(ArmnnError, reserved, 20, 4);
+ARMNN_ASSERT_FIELD(ArmnnError, message, 24, 496);
 ARMNN_ASSERT_SIZE(ArmnnShape, 72);
 ARMNN_ASSERT_FIELD(ArmnnShape, rank, 0, 4);
 ARMNN_ASSERT_FIELD(ArmnnShape, reserved, 4, 4);
@@ -1285,7 +1320,7 @@ ARMNN_ASSERT_FIELD(ArmnnTensorDesc, data, 128, 8);
 ARMNN_ASSERT_FIELD(ArmnnTensorDesc, byte_len, 136, 8);
 ARMNN_ASSERT_FIELD(ArmnnTensorDesc, consumers, 144, 8);
 ARMNN_ASSERT_FIELD(ArmnnTensorDesc, n_consumers, 152, 4);
-ARMNN_ASSERT_FIELD(ArmnnTensorDesc, reserved, 156, 4);
+ARMNN_ASSERT_FIELD(ArmnnTensorDesc, flags, 156, 4);
 ARMNN_ASSERT_SIZE(ArmnnLayerDesc, 64);
 ARMNN_ASSERT_FIELD(ArmnnLayerDesc, name, 0, 16);
 ARMNN_ASSERT_FIELD(ArmnnLayerDesc, layer_type, 16, 4);
@@ -1362,7 +1397,7 @@ ARMNN_ASSERT_FIELD(ArmnnModelHost, release_constant, 24, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelHost, parallel_for, 32, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelHost, cache_get, 40, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelHost, cache_put, 48, 8);
-ARMNN_ASSERT_SIZE(ArmnnModelContextTable, 56);
+ARMNN_ASSERT_SIZE(ArmnnModelContextTable, 64);
 ARMNN_ASSERT_FIELD(ArmnnModelContextTable, struct_size, 0, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelContextTable, destroy, 8, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelContextTable, optimize_subgraph_view, 16, 8);
@@ -1370,6 +1405,7 @@ ARMNN_ASSERT_FIELD(ArmnnModelContextTable, create_workload, 24, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelContextTable, create_execution, 32, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelContextTable, create_tensor_handle, 40, 8);
 ARMNN_ASSERT_FIELD(ArmnnModelContextTable, import_host_memory, 48, 8);
+ARMNN_ASSERT_FIELD(ArmnnModelContextTable, memory_usage, 56, 8);
 ARMNN_ASSERT_SIZE(ArmnnHostApi, 32);
 ARMNN_ASSERT_FIELD(ArmnnHostApi, struct_size, 0, 8);
 ARMNN_ASSERT_FIELD(ArmnnHostApi, api_major, 8, 4);

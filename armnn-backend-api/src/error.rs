@@ -76,6 +76,7 @@ impl fmt::Display for Status {
 pub struct BackendError {
     status: Status,
     message: String,
+    layer_id: Option<u32>,
 }
 
 impl BackendError {
@@ -84,6 +85,7 @@ impl BackendError {
         Self {
             status,
             message: message.into(),
+            layer_id: None,
         }
     }
 
@@ -110,6 +112,18 @@ impl BackendError {
     /// The status; never [`Status::Ok`] in an error that crossed the boundary.
     pub fn status(&self) -> Status {
         self.status
+    }
+
+    /// The same error, of a layer: its [id](crate::LayerView::id). For errors that come later than
+    /// the call that caused them.
+    pub fn in_layer(mut self, layer_id: u32) -> Self {
+        self.layer_id = Some(layer_id);
+        self
+    }
+
+    /// The layer, if the backend told it.
+    pub fn layer_id(&self) -> Option<u32> {
+        self.layer_id
     }
 
     /// The message.

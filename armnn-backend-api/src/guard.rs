@@ -154,6 +154,9 @@ pub unsafe fn write_error(error: *mut ArmnnError, e: &BackendError) -> sys::Armn
             std::ptr::copy_nonoverlapping(message.as_ptr(), to, len);
             (*error).len = len as u32;
             (*error).status = status.0;
+            if room > 0 {
+                (*error).layer_id = e.layer_id().unwrap_or(sys::ARMNN_NO_LAYER);
+            }
         }
     }
     status.0
@@ -165,6 +168,8 @@ pub fn error_buffer() -> ArmnnError {
         struct_size: size_of::<ArmnnError>(),
         status: sys::ARMNN_STATUS_OK,
         len: 0,
+        layer_id: sys::ARMNN_NO_LAYER,
+        reserved: 0,
         message: [0; sys::ARMNN_ERROR_MESSAGE_SIZE],
     }
 }
@@ -183,7 +188,12 @@ pub fn read_error(status: sys::ArmnnStatus, error: &ArmnnError) -> Result<()> {
 fn error_from_raw(status: sys::ArmnnStatus, error: &ArmnnError) -> BackendError {
     let len = (error.len as usize).min(error.message.len());
     let bytes: Vec<u8> = error.message[..len].iter().map(|&c| c as u8).collect();
-    BackendError::with_status(Status(status), String::from_utf8_lossy(&bytes))
+    let e = BackendError::with_status(Status(status), String::from_utf8_lossy(&bytes));
+    if error.layer_id == sys::ARMNN_NO_LAYER {
+        e
+    } else {
+        e.in_layer(error.layer_id)
+    }
 }
 
 #[cfg(test)]

@@ -150,8 +150,12 @@ impl ModelHost {
         unsafe { (*self.0).n_threads.max(1) }
     }
 
-    /// Says that the context reads a constant no more. When every context that was shown it has
-    /// said so, the host drops the memory, and later views show the constant without data.
+    /// Says that the context reads a constant no more; at any time, from any thread.
+    ///
+    /// The host drops the memory when every context that has a layer reading it has said so, and no
+    /// later view can give such a layer to another backend; later views show the constant without
+    /// data then. So whoever releases a constant must be able to compile later views from its own
+    /// packing, whatever their shapes.
     pub fn release_constant(&self, constant_id: u64) {
         // SAFETY: the host vouches for its table.
         unsafe {
@@ -323,6 +327,16 @@ impl<'a, E> ExecutionContext<'a, E> {
     /// The execution that the model context made for this execution state; `None` if it made none.
     pub fn execution(&mut self) -> Option<&mut E> {
         self.execution.as_deref_mut()
+    }
+
+    /// The same context for a workload that has no execution, or another type of it; for a backend
+    /// that wraps another one. The scratch memory goes with it.
+    pub fn without_execution<F>(&mut self) -> ExecutionContext<'_, F> {
+        ExecutionContext {
+            raw: self.raw,
+            execution: None,
+            scratch: self.scratch.take(),
+        }
     }
 
     /// The memory asked for by [`memory_requirements`](Workload::memory_requirements); its

@@ -10,8 +10,8 @@ struct Forward(OnceLock<HostApi>);
 
 static FORWARD: Forward = Forward(OnceLock::new());
 
-/// Leads this shared object's log to the host, and the messages of its panics as well. Only for a
-/// shared object: a backend that is linked in shares the host's log already.
+/// Leads this shared object's log to the host. Only for a shared object: a backend that is linked in
+/// shares the host's log already.
 pub(crate) fn install(host: HostApi) {
     if FORWARD.0.set(host).is_err() {
         return;
@@ -20,7 +20,11 @@ pub(crate) fn install(host: HostApi) {
         // What is written is the host's decision, asked for each message.
         log::set_max_level(log::LevelFilter::Trace);
     }
-    // Without this a panic, which the host reports as an error, would be printed as well.
+}
+
+/// Leads the messages of this shared object's panics to its log: the host reports a panic as an
+/// error, and without this it would be printed as well. Only for a shared object.
+pub(crate) fn hook_panics() {
     std::panic::set_hook(Box::new(|info| log::debug!("{info}")));
 }
 

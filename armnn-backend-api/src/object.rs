@@ -75,6 +75,9 @@ fn null_argument() -> BackendError {
 /// own and has to be led to the host. A panic or an error while the backend is made becomes an
 /// object whose `initialize` tells of it.
 pub fn backend_into_raw<B: IBackendInternal>(forward_log: bool) -> *mut RawBackend {
+    if forward_log {
+        crate::log_forward::hook_panics();
+    }
     let poison = Poison::root();
     match crate::guard::guard(&poison, B::create) {
         Ok(value) => Object::into_raw(
@@ -297,6 +300,7 @@ const fn context_table<C: ModelContext>() -> sys::ArmnnModelContextTable {
         create_execution: Some(context_create_execution::<C>),
         create_tensor_handle: Some(context_create_tensor_handle::<C>),
         import_host_memory: Some(context_import_host_memory::<C>),
+        memory_usage: Some(context_memory_usage::<C>),
     }
 }
 
@@ -391,6 +395,7 @@ unsafe extern "C" fn context_import_host_memory<C: ModelContext>(
     raw: *mut ArmnnModelContext,
     data: *mut c_void,
     byte_len: usize,
+    access: u32,
     handle: *mut *mut ArmnnTensorHandle,
     error: *mut ArmnnError,
 ) -> ArmnnStatus {
@@ -400,8 +405,31 @@ unsafe extern "C" fn context_import_host_memory<C: ModelContext>(
         let object = ContextObject::<C>::get_mut(raw);
         guard_raw(error, &object.poison, || {
             let handle = handle.as_mut().ok_or_else(null_argument)?;
-            let value = object.value.import_host_memory(data.cast(), byte_len)?;
+            let value = object.value.import_host_memory(
+                data.cast(),
+                byte_len,
+                access & sys::ARMNN_MAP_READ != 0,
+                access & sys::ARMNN_MAP_WRITE != 0,
+            )?;
             *handle = handle_into_raw(value, &object.poison);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn context_memory_usage<C: ModelContext>(
+    raw: *mut ArmnnModelContext,
+    bytes: *mut u64,
+    error: *mut ArmnnError,
+) -> ArmnnStatus {
+    // SAFETY: the host passes valid arguments, and makes one call at a time.
+    unsafe {
+        let object = ContextObject::<C>::get_mut(raw);
+        guard_raw(error, &object.poison, || {
+            let bytes = bytes.as_mut().ok_or_else(null_argument)?;
+            *bytes = object.value.memory_usage()?.ok_or_else(|| {
+                BackendError::with_status(Status::Unimplemented, "the memory is not known")
+            })?;
             Ok(())
         })
     }

@@ -160,8 +160,9 @@ pub trait ModelContext: Send + 'static {
         Ok(None)
     }
 
-    /// Makes host memory accessible to the device until the handle is dropped; `None`: the backend
-    /// copies.
+    /// Makes host memory, aligned to 64 bytes, accessible to the device until the handle is dropped;
+    /// it may hold many tensors. `read` and `write` tell what the backend's workloads do with it.
+    /// `None`: the backend copies.
     ///
     /// # Errors
     /// Making the execution state fails.
@@ -172,8 +173,19 @@ pub trait ModelContext: Send + 'static {
         &mut self,
         data: *mut u8,
         byte_len: usize,
+        read: bool,
+        write: bool,
     ) -> Result<Option<Self::TensorHandle>> {
-        let _ = (data, byte_len);
+        let _ = (data, byte_len, read, write);
+        Ok(None)
+    }
+
+    /// Bytes that the context holds, such as packed weights and compiled code, on whatever memory;
+    /// `None`: not known. Since interface 1.1.
+    ///
+    /// # Errors
+    /// When it cannot be found out.
+    fn memory_usage(&mut self) -> Result<Option<u64>> {
         Ok(None)
     }
 }

@@ -315,6 +315,16 @@ impl<'a> TensorView<'a> {
         unsafe { slice(self.desc.consumers, self.desc.n_consumers as usize) }
     }
 
+    /// Whether it is among the view's [inputs](SubgraphView::inputs).
+    pub fn is_view_input(&self) -> bool {
+        self.desc.flags & sys::ARMNN_TENSOR_VIEW_INPUT != 0
+    }
+
+    /// Whether it is among the view's [outputs](SubgraphView::outputs).
+    pub fn is_view_output(&self) -> bool {
+        self.desc.flags & sys::ARMNN_TENSOR_VIEW_OUTPUT != 0
+    }
+
     /// Whether it is a constant.
     pub fn is_constant(&self) -> bool {
         self.desc.constant_id != 0

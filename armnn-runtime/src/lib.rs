@@ -6,6 +6,8 @@ pub mod backend_registry;
 pub mod dynamic_backend;
 pub mod dynamic_backend_utils;
 mod error;
+#[cfg(target_os = "linux")]
+mod fault_safe_read;
 pub mod loader;
 mod network;
 mod optimizer;

@@ -7,7 +7,8 @@ use std::{fs, path::Path};
 
 use armnn_backend_api::{BackendVersion, sys::ARMNN_API_MINOR};
 use armnn_runtime::{
-    dynamic_backend::{DynamicBackend, DynamicBackendError, FactoryFunction},
+    backend_registry::FactoryFunction,
+    dynamic_backend::{DynamicBackend, DynamicBackendError},
     dynamic_backend_utils::{
         close_handle, get_backend_paths, get_entry_point, is_backend_compatible, is_path_valid,
         load_dynamic_backend, open_handle,

@@ -6,7 +6,17 @@ use anyhow::{Context as _, Result, bail};
 use armnn_runtime::{CreationOptions, HostTensor, LoadOptions, OptimizerOptions, Runtime};
 use face_detection_demo::{INPUT_SIZE, KEY_POINTS, best_face, draw, preprocess};
 
-fn main() -> Result<()> {
+fn main() -> std::process::ExitCode {
+    match run() {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e:#}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn")).init();
     let args: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let [backends, model, picture, output] = &args[..] else {

@@ -1,1 +1,158 @@
-//! Fixtures.
+//! `cargo xtask fixtures`: builds the backends that tests load, each into a directory of its own,
+//! never beside real backends.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::{
+    stage,
+    workspace::{self, empty_directory, root, target},
+};
+
+/// Fixtures in Rust: case, crate, name of the backend.
+const RUST: &[(&str, &str, &str)] = &[
+    ("cpu_ref_twin", "fixture-cpu-ref-twin-dynamic", "CpuRefTwin"),
+    ("panicking", "fixture-panicking-dynamic", "FixturePanicking"),
+    (
+        "panicking_factory",
+        "fixture-panicking-factory-dynamic",
+        "FixturePanickingFactory",
+    ),
+];
+
+/// Stages every fixture into `target/staging/fixtures/<case>`; returns that directory.
+pub fn run() -> Result<PathBuf> {
+    let directory = target().join("staging/fixtures");
+    empty_directory(&directory)?;
+    for &(case, package, name) in RUST {
+        let library = stage::build(package)?;
+        let to = directory.join(case);
+        std::fs::create_dir_all(&to)?;
+        let file = to.join(format!("Arm_{name}_backend.so"));
+        std::fs::copy(&library, &file)
+            .with_context(|| format!("cannot copy {}", library.display()))?;
+    }
+    let sources = root().join("backends/fixtures/c");
+    let mut accelerator: Vec<PathBuf> = Vec::new();
+    for entry in std::fs::read_dir(&sources)? {
+        let path = entry?.path();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if name.starts_with("accelerator") && name.ends_with(".c") {
+            accelerator.push(path);
+        }
+    }
+    accelerator.sort();
+    compile(
+        &directory,
+        "accelerator",
+        "FixtureAccelerator",
+        &accelerator,
+        &["-pthread".into()],
+    )?;
+    compile(
+        &directory,
+        "minimal",
+        "FixtureMinimal",
+        &[sources.join("minimal.c")],
+        &[],
+    )?;
+    for case in faulty_cases(&sources)? {
+        let faulty = [sources.join("faulty.c")];
+        compile(
+            &directory,
+            &case.name,
+            "FixtureFaulty",
+            &faulty,
+            &case.arguments,
+        )?;
+    }
+    println!("staged fixtures in {}", directory.display());
+    Ok(directory)
+}
+
+struct Case {
+    name: String,
+    arguments: Vec<OsString>,
+}
+
+/// Reads `cases.txt`: name, status and code of the verdict, arguments for the compiler.
+fn faulty_cases(sources: &Path) -> Result<Vec<Case>> {
+    let path = sources.join("cases.txt");
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    let lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|l| !l.is_empty() && !l.starts_with('#'));
+    lines
+        .map(|line| {
+            let mut words = line.split_whitespace();
+            let (Some(name), Some(_), Some(_)) = (words.next(), words.next(), words.next()) else {
+                bail!("{}: not a case: {line}", path.display());
+            };
+            Ok(Case {
+                name: name.to_owned(),
+                arguments: words.map(OsString::from).collect(),
+            })
+        })
+        .collect()
+}
+
+/// Compiles a C fixture. The argument `@absent` stands for a library that is linked against and
+/// then deleted.
+fn compile(
+    directory: &Path,
+    case: &str,
+    name: &str,
+    sources: &[PathBuf],
+    arguments: &[OsString],
+) -> Result<()> {
+    let to = directory.join(case);
+    std::fs::create_dir_all(&to)?;
+    let mut command = compiler();
+    command.args(["-std=c11", "-O1", "-Wall", "-Wextra", "-shared", "-fPIC"]);
+    command
+        .args(["-fvisibility=hidden", "-I"])
+        .arg(root().join("armnn-backend-api/include"));
+    command
+        .arg("-o")
+        .arg(to.join(format!("Arm_{name}_backend.so")))
+        .args(sources);
+    let absent = to.join("libarmnn_fixture_absent.so");
+    for argument in arguments {
+        if argument == "@absent" {
+            let source = to.join("absent.c");
+            std::fs::write(&source, "void armnn_fixture_absent(void) {}\n")?;
+            let mut library = compiler();
+            library.args([
+                "-shared",
+                "-fPIC",
+                "-Wl,-soname,libarmnn_fixture_absent.so",
+                "-o",
+            ]);
+            workspace::run(library.arg(&absent).arg(&source))?;
+            std::fs::remove_file(source)?;
+            command.arg(&absent);
+        } else {
+            command.arg(argument);
+        }
+    }
+    workspace::run(&mut command).with_context(|| format!("fixture {case}"))?;
+    if absent.exists() {
+        std::fs::remove_file(absent)?;
+    }
+    Ok(())
+}
+
+fn compiler() -> Command {
+    Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
+}

@@ -24,7 +24,17 @@ Tasks of this workspace: cargo xtask TASK
 test and test-dynamic take --full for the long versions of their tests.
 ";
 
-fn main() -> Result<()> {
+fn main() -> std::process::ExitCode {
+    match run() {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e:#}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let flag = |name: &str| args.iter().skip(1).any(|arg| arg == name);
     let known: &[&str] = match args.first().map(String::as_str) {
@@ -32,7 +42,11 @@ fn main() -> Result<()> {
         Some("header" | "codegen") => &["--check"],
         _ => &[],
     };
-    if let Some(other) = args.iter().skip(1).find(|arg| !known.contains(&arg.as_str())) {
+    if let Some(other) = args
+        .iter()
+        .skip(1)
+        .find(|arg| !known.contains(&arg.as_str()))
+    {
         bail!("unknown argument {other}; see cargo xtask help");
     }
     match args.first().map(String::as_str) {

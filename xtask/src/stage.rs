@@ -26,15 +26,27 @@ pub fn stage(backends: &[(&str, &str, &str)], directory: &Path) -> Result<()> {
 pub fn run() -> Result<PathBuf> {
     let directory = target().join("staging/backends");
     stage(BACKENDS, &directory)?;
-    println!("staged {} backends in {}", BACKENDS.len(), directory.display());
+    println!(
+        "staged {} backends in {}",
+        BACKENDS.len(),
+        directory.display()
+    );
     Ok(directory)
 }
 
 /// Builds one cdylib crate, on its own, so that no other crate's features get into it; optimized
 /// and stripped.
 pub fn build(package: &str) -> Result<PathBuf> {
-    workspace::run(&mut cargo(["build", "--package", package, "--profile", "plugin"]))?;
-    Ok(target().join("plugin").join(format!("lib{}.so", package.replace('-', "_"))))
+    workspace::run(&mut cargo([
+        "build",
+        "--package",
+        package,
+        "--profile",
+        "plugin",
+    ]))?;
+    Ok(target()
+        .join("plugin")
+        .join(format!("lib{}.so", package.replace('-', "_"))))
 }
 
 /// Installs a library under its versioned name, with the usual family of links.

@@ -10,7 +10,9 @@ use anyhow::{Context as _, Result, bail};
 
 /// The root of the workspace.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap_or(Path::new("."))
 }
 
 /// Where everything is built, so that all tasks share what was compiled.
@@ -24,14 +26,19 @@ pub fn target() -> PathBuf {
 /// A call of cargo in the workspace.
 pub fn cargo<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root()).args(args).env("CARGO_TARGET_DIR", target());
+    command
+        .current_dir(root())
+        .args(args)
+        .env("CARGO_TARGET_DIR", target());
     command
 }
 
 /// Runs a program, and fails if it does.
 pub fn run(command: &mut Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let status = command.status().with_context(|| format!("cannot start {program}"))?;
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start {program}"))?;
     if !status.success() {
         let args: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
         bail!("{program} {} failed: {status}", args.join(" "));

@@ -65,6 +65,8 @@ pub struct IBackendInternal {
 
 /// Functions of a backend. `destroy`, `get_id`, `is_layer_supported` and `create_model_context`
 /// are mandatory.
+///
+/// Order: `initialize`, `get_capabilities`; then, before the first use, `probe`; then the others.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ArmnnBackendTable {
@@ -85,8 +87,8 @@ pub struct ArmnnBackendTable {
             error: *mut ArmnnError,
         ) -> ArmnnStatus,
     >,
-    /// The last call before `destroy`, and an exclusive one: joins threads, removes handlers. If it fails, the
-    /// backend is never unmapped.
+    /// The last call before `destroy`, and an exclusive one: joins threads, removes handlers. If it
+    /// fails, the backend is never unmapped.
     pub shutdown: Option<
         unsafe extern "C" fn(backend: *mut IBackendInternal, error: *mut ArmnnError) -> ArmnnStatus,
     >,
@@ -118,8 +120,9 @@ pub struct ArmnnBackendTable {
             error: *mut ArmnnError,
         ) -> ArmnnStatus,
     >,
-    /// Makes what belongs to one loaded network. `host` stays valid until the context is
-    /// destroyed. From any thread.
+    /// Makes what belongs to one loaded network. `options` are those given for this network alone,
+    /// not those of `initialize` again; an unknown one is an error that lists the known ones. `host`
+    /// stays valid until the context is destroyed. From any thread.
     pub create_model_context: Option<
         unsafe extern "C" fn(
             backend: *mut IBackendInternal,

@@ -17,6 +17,8 @@ boundary_structs! {
         0 struct_size: usize;
         0 status: ArmnnStatus;
         0 len: u32;
+        0 layer_id: u32;
+        0 reserved: u32;
         0 message: [c_char; ARMNN_ERROR_MESSAGE_SIZE];
     }
     ArmnnShape {
@@ -47,7 +49,7 @@ boundary_structs! {
         0 byte_len: usize;
         0 consumers: *const u32;
         0 n_consumers: u32;
-        0 reserved: u32;
+        0 flags: u32;
     }
     ArmnnLayerDesc {
         0 name: ArmnnStr;
@@ -104,8 +106,8 @@ boundary_structs! {
     ArmnnWorkloadTable {
         0 struct_size: usize;
         0 destroy: Option<unsafe extern "C" fn(*mut ArmnnWorkload)>;
-        0 memory_requirements: Option<unsafe extern "C" fn(workload: *const ArmnnWorkload, *mut usize, *mut usize, *mut ArmnnError) -> ArmnnStatus>;
-        0 execute: Option<unsafe extern "C" fn(workload: *const ArmnnWorkload, *mut ArmnnExecution, *const ArmnnExecutionContext, *const ArmnnTensor, usize, usize, *mut ArmnnTensor, usize, usize, *mut ArmnnError) -> ArmnnStatus>;
+        0 memory_requirements: Option<unsafe extern "C" fn(*const ArmnnWorkload, *mut usize, *mut usize, *mut ArmnnError) -> ArmnnStatus>;
+        0 execute: Option<unsafe extern "C" fn(*const ArmnnWorkload, *mut ArmnnExecution, *const ArmnnExecutionContext, *const ArmnnTensor, usize, usize, *mut ArmnnTensor, usize, usize, *mut ArmnnError) -> ArmnnStatus>;
     }
     ArmnnExecutionTable {
         0 struct_size: usize;
@@ -116,8 +118,8 @@ boundary_structs! {
     ArmnnTensorHandleTable {
         0 struct_size: usize;
         0 destroy: Option<unsafe extern "C" fn(*mut ArmnnTensorHandle)>;
-        0 map: Option<unsafe extern "C" fn(handle: *mut ArmnnTensorHandle, u32, *mut *mut c_void, *mut usize, *mut ArmnnError) -> ArmnnStatus>;
-        0 unmap: Option<unsafe extern "C" fn(handle: *mut ArmnnTensorHandle, *mut ArmnnError) -> ArmnnStatus>;
+        0 map: Option<unsafe extern "C" fn(*mut ArmnnTensorHandle, u32, *mut *mut c_void, *mut usize, *mut ArmnnError) -> ArmnnStatus>;
+        0 unmap: Option<unsafe extern "C" fn(*mut ArmnnTensorHandle, *mut ArmnnError) -> ArmnnStatus>;
     }
     ArmnnModelContext {
         0 table: *const ArmnnModelContextTable;
@@ -141,11 +143,12 @@ boundary_structs! {
     ArmnnModelContextTable {
         0 struct_size: usize;
         0 destroy: Option<unsafe extern "C" fn(*mut ArmnnModelContext)>;
-        0 optimize_subgraph_view: Option<unsafe extern "C" fn(context: *mut ArmnnModelContext, *const ArmnnSubgraphView, *mut ArmnnOptimizationViews, *mut ArmnnError) -> ArmnnStatus>;
-        0 create_workload: Option<unsafe extern "C" fn(context: *mut ArmnnModelContext, *const ArmnnSubgraphView, u32, *mut *mut ArmnnWorkload, *mut ArmnnError) -> ArmnnStatus>;
-        0 create_execution: Option<unsafe extern "C" fn(context: *mut ArmnnModelContext, *mut *mut ArmnnExecution, *mut ArmnnError) -> ArmnnStatus>;
-        0 create_tensor_handle: Option<unsafe extern "C" fn(context: *mut ArmnnModelContext, *const ArmnnTensorDesc, *mut *mut ArmnnTensorHandle, *mut ArmnnError) -> ArmnnStatus>;
-        0 import_host_memory: Option<unsafe extern "C" fn(context: *mut ArmnnModelContext, *mut c_void, usize, *mut *mut ArmnnTensorHandle, *mut ArmnnError) -> ArmnnStatus>;
+        0 optimize_subgraph_view: Option<unsafe extern "C" fn(*mut ArmnnModelContext, *const ArmnnSubgraphView, *mut ArmnnOptimizationViews, *mut ArmnnError) -> ArmnnStatus>;
+        0 create_workload: Option<unsafe extern "C" fn(*mut ArmnnModelContext, *const ArmnnSubgraphView, u32, *mut *mut ArmnnWorkload, *mut ArmnnError) -> ArmnnStatus>;
+        0 create_execution: Option<unsafe extern "C" fn(*mut ArmnnModelContext, *mut *mut ArmnnExecution, *mut ArmnnError) -> ArmnnStatus>;
+        0 create_tensor_handle: Option<unsafe extern "C" fn(*mut ArmnnModelContext, *const ArmnnTensorDesc, *mut *mut ArmnnTensorHandle, *mut ArmnnError) -> ArmnnStatus>;
+        0 import_host_memory: Option<unsafe extern "C" fn(*mut ArmnnModelContext, *mut c_void, usize, u32, *mut *mut ArmnnTensorHandle, *mut ArmnnError) -> ArmnnStatus>;
+        1 memory_usage: Option<unsafe extern "C" fn(*mut ArmnnModelContext, *mut u64, *mut ArmnnError) -> ArmnnStatus>;
     }
     ArmnnHostApi {
         0 struct_size: usize;
@@ -171,12 +174,12 @@ boundary_structs! {
         0 struct_size: usize;
         0 destroy: Option<unsafe extern "C" fn(*mut IBackendInternal)>;
         0 get_id: Option<unsafe extern "C" fn(*const IBackendInternal) -> ArmnnStr>;
-        0 initialize: Option<unsafe extern "C" fn(backend: *mut IBackendInternal, *const ArmnnHostApi, *const ArmnnOption, usize, *mut ArmnnError) -> ArmnnStatus>;
-        0 shutdown: Option<unsafe extern "C" fn(backend: *mut IBackendInternal, *mut ArmnnError) -> ArmnnStatus>;
-        0 is_layer_supported: Option<unsafe extern "C" fn(backend: *const IBackendInternal, *const ArmnnSubgraphView, u32, *mut ArmnnError) -> ArmnnStatus>;
-        0 get_capabilities: Option<unsafe extern "C" fn(backend: *const IBackendInternal, *mut ArmnnCapabilities, *mut ArmnnError) -> ArmnnStatus>;
-        0 probe: Option<unsafe extern "C" fn(backend: *mut IBackendInternal, *const ArmnnProbeSink, *mut ArmnnError) -> ArmnnStatus>;
-        0 create_model_context: Option<unsafe extern "C" fn(backend: *mut IBackendInternal, *const ArmnnOption, usize, *const ArmnnModelHost, *mut *mut ArmnnModelContext, *mut ArmnnError) -> ArmnnStatus>;
+        0 initialize: Option<unsafe extern "C" fn(*mut IBackendInternal, *const ArmnnHostApi, *const ArmnnOption, usize, *mut ArmnnError) -> ArmnnStatus>;
+        0 shutdown: Option<unsafe extern "C" fn(*mut IBackendInternal, *mut ArmnnError) -> ArmnnStatus>;
+        0 is_layer_supported: Option<unsafe extern "C" fn(*const IBackendInternal, *const ArmnnSubgraphView, u32, *mut ArmnnError) -> ArmnnStatus>;
+        0 get_capabilities: Option<unsafe extern "C" fn(*const IBackendInternal, *mut ArmnnCapabilities, *mut ArmnnError) -> ArmnnStatus>;
+        0 probe: Option<unsafe extern "C" fn(*mut IBackendInternal, *const ArmnnProbeSink, *mut ArmnnError) -> ArmnnStatus>;
+        0 create_model_context: Option<unsafe extern "C" fn(*mut IBackendInternal, *const ArmnnOption, usize, *const ArmnnModelHost, *mut *mut ArmnnModelContext, *mut ArmnnError) -> ArmnnStatus>;
     }
     ArmnnActivationDescriptor {
         0 function: u32;

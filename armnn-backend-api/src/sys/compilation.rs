@@ -64,8 +64,10 @@ pub struct ArmnnModelHost {
     pub n_threads: u32,
     /// Zero.
     pub reserved: u32,
-    /// Says that the context reads a constant no more. When every context that was shown it has
-    /// said so, the host drops the memory.
+    /// Says that the context reads a constant no more; at any time, from any thread. The host drops
+    /// the memory when every context that has a layer reading it has said so, and no later view can
+    /// give such a layer to another backend; later views show null data then. So whoever releases a
+    /// constant must be able to compile later views from its own packing, whatever their shapes.
     pub release_constant: Option<unsafe extern "C" fn(host: *mut c_void, constant_id: u64)>,
     /// As in `ArmnnExecutionContext`; during calls on the context.
     pub parallel_for: Option<
@@ -99,8 +101,10 @@ pub struct ArmnnModelHost {
     >,
 }
 
-/// Functions of a model context. `destroy` and `create_workload` are mandatory. The host makes one
-/// call at a time on one context.
+/// Functions of a model context. `destroy` and `create_workload` are mandatory.
+///
+/// The host makes one call at a time on one context. What the context made (workloads, executions,
+/// handles) is used and destroyed from any thread meanwhile.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ArmnnModelContextTable {
@@ -108,7 +112,10 @@ pub struct ArmnnModelContextTable {
     pub struct_size: usize,
     /// Frees the context, after everything it made.
     pub destroy: Option<unsafe extern "C" fn(context: *mut ArmnnModelContext)>,
-    /// Looks at a subgraph and claims what it wants to execute as a whole. Absent: nothing.
+    /// Looks at a subgraph and claims what it wants to execute as a whole. Absent: nothing. Layers
+    /// whose inputs are all constant stand in the view like any other; those that no claim has are
+    /// executed once, and constants in views stay those of the model. If it fails, the host
+    /// destroys the workloads that were claimed.
     pub optimize_subgraph_view: Option<
         unsafe extern "C" fn(
             context: *mut ArmnnModelContext,
@@ -136,8 +143,8 @@ pub struct ArmnnModelContextTable {
             error: *mut ArmnnError,
         ) -> ArmnnStatus,
     >,
-    /// Makes a handle for a tensor that only workloads of this context touch. Absent, or null
-    /// written: host memory is used.
+    /// Makes a handle for a tensor that only workloads of this context touch; in a call of
+    /// `execute` its offset is 0 and its `data` null. Absent, or null written: host memory is used.
     pub create_tensor_handle: Option<
         unsafe extern "C" fn(
             context: *mut ArmnnModelContext,
@@ -146,14 +153,26 @@ pub struct ArmnnModelContextTable {
             error: *mut ArmnnError,
         ) -> ArmnnStatus,
     >,
-    /// Makes host memory accessible to the device until the handle is destroyed. Absent, or null
-    /// written: the backend copies.
+    /// Makes host memory, aligned to 64 bytes, accessible to the device until the handle is
+    /// destroyed; it may hold many tensors, which are then named by handle and offset. `access`
+    /// (`ARMNN_MAP_…`) tells whether the backend's workloads read it, write it, or both. Absent, or
+    /// null written: the backend copies.
     pub import_host_memory: Option<
         unsafe extern "C" fn(
             context: *mut ArmnnModelContext,
             data: *mut c_void,
             byte_len: usize,
+            access: u32,
             handle: *mut *mut ArmnnTensorHandle,
+            error: *mut ArmnnError,
+        ) -> ArmnnStatus,
+    >,
+    /// Bytes that the context holds, such as packed weights and compiled code, on whatever memory.
+    /// Absent, or `ARMNN_STATUS_UNIMPLEMENTED`: not known. Since 1.1.
+    pub memory_usage: Option<
+        unsafe extern "C" fn(
+            context: *mut ArmnnModelContext,
+            bytes: *mut u64,
             error: *mut ArmnnError,
         ) -> ArmnnStatus,
     >,

@@ -62,6 +62,12 @@ pub const ARMNN_NO_TENSOR: u32 = 0xffff_ffff;
 /// A tensor without a producer in the view.
 pub const ARMNN_NO_LAYER: u32 = 0xffff_ffff;
 
+// Flags of tensors.
+/// It is among the view's inputs.
+pub const ARMNN_TENSOR_VIEW_INPUT: u32 = 1;
+/// It is among the view's outputs.
+pub const ARMNN_TENSOR_VIEW_OUTPUT: u32 = 2;
+
 // Kinds of options.
 pub const ARMNN_OPTION_BOOL: u32 = 0;
 pub const ARMNN_OPTION_INT: u32 = 1;
@@ -85,7 +91,7 @@ pub const ARMNN_BACKEND_KIND_ACCELERATOR: u32 = 3;
 /// Constants need not be aligned to their element size.
 pub const ARMNN_CAPABILITY_UNALIGNED_CONSTANTS: u32 = 1;
 
-// Access to mapped memory.
+// Access to memory that is mapped or imported.
 pub const ARMNN_MAP_READ: u32 = 1;
 pub const ARMNN_MAP_WRITE: u32 = 2;
 

@@ -34,8 +34,9 @@ pub struct ArmnnTensorHandle {
 pub struct ArmnnTensor {
     /// Bytes of this struct.
     pub struct_size: usize,
-    /// Host memory; null for an absent input, a released constant, a tensor that is only in
-    /// `handle`, and an output whose shape was unknown.
+    /// Host memory, aligned to 64 bytes (a constant: to its element, unless the backend has the
+    /// capability `UNALIGNED_CONSTANTS`); null for an absent input (which has length and rank 0), a
+    /// released constant, a tensor that is only in `handle`, and an output whose shape was unknown.
     pub data: *mut c_void,
     /// Bytes of the tensor.
     pub byte_len: usize,
@@ -49,7 +50,8 @@ pub struct ArmnnTensor {
 }
 
 /// What the host offers during one call of `execute`. Borrowed for the call; `scratch`, the
-/// memory of the tensors and `profile` stay valid until the `wait` that covers the call.
+/// memory of the tensors, and `profile` with `host` stay valid until the `wait` that covers the
+/// call.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ArmnnExecutionContext {
@@ -85,8 +87,9 @@ pub struct ArmnnExecutionContext {
             shape: *const ArmnnShape,
         ) -> *mut c_void,
     >,
-    /// Records that a step stood for `n` layers and took from `start_ns` to `end_ns` of the
-    /// monotonic clock. Null when nothing is recorded. Callable from any thread.
+    /// Records that a step stood for `n` layers (their ids, borrowed for the call like the text)
+    /// and took from `start_ns` to `end_ns` of `CLOCK_MONOTONIC`. Null when nothing is recorded.
+    /// Callable from any thread.
     pub profile: Option<
         unsafe extern "C" fn(
             host: *mut c_void,
@@ -119,7 +122,7 @@ pub struct ArmnnWorkloadTable {
     >,
     /// Runs the workload, or starts it when there is an `execution`. Several threads may be in
     /// this function, each with an execution (or null) of its own. Inputs and outputs do not
-    /// overlap.
+    /// overlap. If it fails, the host still waits for what was started before.
     pub execute: Option<
         unsafe extern "C" fn(
             workload: *const ArmnnWorkload,
@@ -163,7 +166,7 @@ pub struct ArmnnTensorHandleTable {
     /// Frees the handle. Nothing that uses it is running.
     pub destroy: Option<unsafe extern "C" fn(handle: *mut ArmnnTensorHandle)>,
     /// Makes the tensor readable or writable (`ARMNN_MAP_…`, or both) as dense, row-major memory
-    /// until `unmap`. Absent: the handle cannot be looked into.
+    /// until `unmap`. Nothing that uses the handle is running. Absent: the handle cannot be looked into.
     pub map: Option<
         unsafe extern "C" fn(
             handle: *mut ArmnnTensorHandle,

@@ -30,8 +30,8 @@ pub struct ArmnnTensorDesc {
     pub consumers: *const u32,
     /// How many.
     pub n_consumers: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// `ARMNN_TENSOR_…`, or-ed.
+    pub flags: u32,
 }
 
 /// A layer of a view.

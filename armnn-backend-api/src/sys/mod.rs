@@ -38,7 +38,7 @@ pub use values::*;
 /// Major version of the interface.
 pub const ARMNN_API_MAJOR: u32 = 1;
 /// Minor version of the interface.
-pub const ARMNN_API_MINOR: u32 = 0;
+pub const ARMNN_API_MINOR: u32 = 1;
 
 /// Reads a slot of a table or a field of a struct that may be shorter than this crate's
 /// declaration of it: the field's own value, or `None` when the other side was built before the

@@ -22,7 +22,8 @@ pub struct ArmnnStr {
 
 /// Room for the description of an error, owned by the caller.
 ///
-/// The caller sets `struct_size`, `status` to 0 and `len` to 0, and need not clear `message`.
+/// The caller sets `struct_size`, `status` and `len` to 0 and `layer_id` to `ARMNN_NO_LAYER`, and
+/// need not clear `message`.
 #[repr(C)]
 #[derive(Clone, Debug)]
 pub struct ArmnnError {
@@ -32,6 +33,11 @@ pub struct ArmnnError {
     pub status: ArmnnStatus,
     /// Bytes of `message` in use, at most 496.
     pub len: u32,
+    /// The `id` of the layer that the error concerns, or `ARMNN_NO_LAYER`. An asynchronous backend
+    /// tells by it which of its workloads failed.
+    pub layer_id: u32,
+    /// Zero.
+    pub reserved: u32,
     /// UTF-8, not NUL-terminated.
     pub message: [c_char; ARMNN_ERROR_MESSAGE_SIZE],
 }

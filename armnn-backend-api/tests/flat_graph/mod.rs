@@ -197,7 +197,7 @@ impl FlatView {
                 },
                 consumers: view.consumers[i].as_ptr(),
                 n_consumers: view.consumers[i].len() as u32,
-                reserved: 0,
+                flags: 0,
             }));
         }
         for layer in &view.graph.layers {

@@ -25,6 +25,7 @@ impl ErrorBuffer {
         poison.check()?;
         self.0.status = sys::ARMNN_STATUS_OK;
         self.0.len = 0;
+        self.0.layer_id = sys::ARMNN_NO_LAYER;
         let status = f(&mut self.0);
         if status == sys::ARMNN_STATUS_OK {
             return Ok(());

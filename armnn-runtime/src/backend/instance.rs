@@ -381,11 +381,23 @@ unsafe fn check_table(raw: NonNull<IBackendInternal>) -> Result<Functions, Strin
     if !raw.as_ptr().is_aligned() {
         return Err("the object that BackendFactory returned is misaligned".into());
     }
+    if !is_readable(raw.as_ptr(), size_of::<IBackendInternal>()) {
+        return Err("BackendFactory returned a pointer to memory that is not there".into());
+    }
     // SAFETY: by the contract of this function.
     let table = unsafe { (*raw.as_ptr()).table };
+    if table.is_aligned() && !table.is_null() && !is_readable(table, size_of::<usize>()) {
+        return Err("the table of the backend is in memory that is not there".into());
+    }
     // SAFETY: as above; `mandatory` reads only what the size covers.
     unsafe {
         check_size(table, size_of_val(&table), "backend")?;
+        if !is_readable(table, (*table).struct_size) {
+            return Err(format!(
+                "the table of the backend says it has {} bytes, which are not all there",
+                (*table).struct_size
+            ));
+        }
         Ok(Functions {
             destroy: mandatory(slot!(table, ArmnnBackendTable, destroy), "destroy")?,
             is_layer_supported: mandatory(
@@ -397,6 +409,18 @@ unsafe fn check_table(raw: NonNull<IBackendInternal>) -> Result<Functions, Strin
                 "create_model_context",
             )?,
         })
+    }
+}
+
+/// Whether memory can be read; asked of the kernel where that is possible. Only for what a backend
+/// tells first: later it is trusted, as asking takes time.
+fn is_readable<T>(data: *const T, len: usize) -> bool {
+    #[cfg(target_os = "linux")]
+    return crate::fault_safe_read::is_readable(data.addr(), len);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (data, len);
+        true
     }
 }
 

@@ -256,6 +256,24 @@ impl ModelContextHandle {
         unsafe { TensorHandleRef::new(raw, Arc::clone(self)) }
     }
 
+    /// Bytes that the context holds; `None` if the backend does not tell.
+    pub(crate) fn memory_usage(&self) -> Result<Option<u64>, BackendError> {
+        // SAFETY: the table was checked.
+        let f = unsafe { slot!(self.table(), ArmnnModelContextTable, memory_usage) };
+        let Some(f) = f else { return Ok(None) };
+        let mut bytes = 0;
+        let _call = lock(&self.calls);
+        // SAFETY: the arguments are valid for the call, and it is the only one.
+        let result = ErrorBuffer::new().call(&self.poison, |error| unsafe {
+            f(self.raw.as_ptr(), &mut bytes, error)
+        });
+        match result {
+            Ok(()) => Ok(Some(bytes)),
+            Err(e) if e.status() == Status::Unimplemented => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
     /// Makes host memory accessible to the backend's device, if the backend wants that.
     ///
     /// # Safety
@@ -274,7 +292,14 @@ impl ModelContextHandle {
             // SAFETY: the arguments are valid, by the contract of this function, and it is the
             // only call.
             ErrorBuffer::new().call(&self.poison, |error| unsafe {
-                f(self.raw.as_ptr(), data.cast(), byte_len, &mut raw, error)
+                f(
+                    self.raw.as_ptr(),
+                    data.cast(),
+                    byte_len,
+                    sys::ARMNN_MAP_READ | sys::ARMNN_MAP_WRITE,
+                    &mut raw,
+                    error,
+                )
             })?;
         }
         // SAFETY: the context made the object.

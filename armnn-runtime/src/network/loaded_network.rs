@@ -133,6 +133,28 @@ impl LoadedNetwork {
         Ok((plan.assignment.report.clone(), steps.collect()))
     }
 
+    /// Bytes that each backend in use holds for this network, such as packed weights; `None` where
+    /// it does not tell.
+    ///
+    /// # Errors
+    /// When a backend cannot find it out.
+    pub fn backend_memory(&self) -> Result<Vec<(BackendId, Option<u64>)>, ExecuteError> {
+        let contexts = self.0.contexts.iter().filter_map(OnceLock::get);
+        contexts
+            .map(|context| {
+                let id = context.backend().id().clone();
+                match context.memory_usage() {
+                    Ok(bytes) => Ok((id, bytes)),
+                    Err(source) => Err(ExecuteError {
+                        backend: Some(id),
+                        layers: Vec::new(),
+                        source,
+                    }),
+                }
+            })
+            .collect()
+    }
+
     /// The shapes of the inputs, as the model declares them.
     pub fn declared_input_shapes(&self) -> Vec<Shape> {
         let network = &self.0.network;

@@ -265,14 +265,18 @@ fn finish(
     }
 }
 
-/// An error of an asynchronous backend, which does not tell the step; the first of its steps names
-/// the backend.
+/// An error of an asynchronous backend, which may tell the layer; the first of its steps names the
+/// backend.
 #[cold]
 fn failed(steps: &[Step], context: usize, network: &Network, error: BackendError) -> ExecuteError {
     match steps.iter().find(|step| step.context == context) {
         Some(step) => {
+            let told = error
+                .layer_id()
+                .and_then(|id| network.layers().get(id as usize));
+            let told = told.map(|layer| format!("'{}' ({})", layer.name, layer.layer_type()));
             let mut e = execute_error(step, network, error);
-            e.layers.clear();
+            e.layers = told.into_iter().collect();
             e
         }
         None => ExecuteError {

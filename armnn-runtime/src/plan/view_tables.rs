@@ -86,15 +86,18 @@ impl<'a> ViewTables<'a> {
 
         let mut view_inputs = Vec::new();
         let mut view_outputs = Vec::new();
+        let mut flags = vec![0; tensor_ids.len()];
         let mut consumer_ranges = Vec::with_capacity(tensor_ids.len());
         for (index, &id) in tensor_ids.iter().enumerate() {
             let is_constant = network.tensor(id).constant().is_some();
             let produced_here = producer[index] != sys::ARMNN_NO_LAYER;
             if !produced_here && !is_constant {
                 view_inputs.push(index as u32);
+                flags[index] |= sys::ARMNN_TENSOR_VIEW_INPUT;
             }
             if produced_here && source.uses[id.index()] > consumers[index].len() as u32 {
                 view_outputs.push(index as u32);
+                flags[index] |= sys::ARMNN_TENSOR_VIEW_OUTPUT;
             }
             let start = indices.len();
             indices.append(&mut consumers[index]);
@@ -133,6 +136,7 @@ impl<'a> ViewTables<'a> {
             .map(|(index, &id)| {
                 let (start, end) = consumer_ranges[index];
                 ArmnnTensorDesc {
+                    flags: flags[index],
                     producer: producer[index],
                     consumers: at(start, end),
                     n_consumers: (end - start) as u32,
@@ -257,7 +261,7 @@ pub(crate) fn tensor_desc(source: &ViewSource<'_>, id: TensorId) -> ArmnnTensorD
         byte_len,
         consumers: null(),
         n_consumers: 0,
-        reserved: 0,
+        flags: 0,
     }
 }
 

@@ -101,3 +101,152 @@ fn erf(x: f64) -> f64 {
     }
     std::f64::consts::FRAC_2_SQRT_PI * (-squared).exp() * sum
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::DataType;
+
+    use super::*;
+    use crate::test_harness::{Call, assert_close, assert_refused, f16s, f32s};
+
+    fn activated(function: ActivationFunction, a: f32, b: f32, values: &[f32]) -> Vec<f32> {
+        let shape = [values.len() as i64];
+        let call = Call::new(ActivationDescriptor::new(function, a, b))
+            .input(f32s(shape, values))
+            .output(DataType::Float32, shape);
+        call.run().f32s()
+    }
+
+    #[test]
+    fn piecewise_linear_functions_are_exact() {
+        let values = [-4.0, -1.0, 0.0, 1.0, 4.0, 8.0];
+        for (function, a, b, expected) in [
+            (
+                ActivationFunction::Linear,
+                2.0,
+                1.0,
+                [-7.0, -1.0, 1.0, 3.0, 9.0, 17.0],
+            ),
+            (
+                ActivationFunction::ReLu,
+                0.0,
+                0.0,
+                [0.0, 0.0, 0.0, 1.0, 4.0, 8.0],
+            ),
+            (
+                ActivationFunction::BoundedReLu,
+                6.0,
+                -1.0,
+                [-1.0, -1.0, 0.0, 1.0, 4.0, 6.0],
+            ),
+            (
+                ActivationFunction::LeakyReLu,
+                0.25,
+                0.0,
+                [-1.0, -0.25, 0.0, 1.0, 4.0, 8.0],
+            ),
+            // -1 * 2 / 6, 1 * 4 / 6, 4 * 6 / 6, 8 * 6 / 6.
+            (
+                ActivationFunction::HardSwish,
+                0.0,
+                0.0,
+                [0.0, -2.0 / 6.0, 0.0, 4.0 / 6.0, 4.0, 8.0],
+            ),
+        ] {
+            assert_close(&activated(function, a, b, &values), &expected, 0.0);
+        }
+    }
+
+    /// erf(0.5), erf(1), erf(2) to ten places, from the table in Abramowitz and Stegun, 7.1.
+    const ERF: [(f64, f64); 3] = [
+        (0.5, 0.5204998778),
+        (1.0, 0.8427007929),
+        (2.0, 0.9953222650),
+    ];
+
+    #[test]
+    fn smooth_functions_are_as_defined() {
+        type Function = fn(f64) -> f64;
+        let values: Vec<f32> = (-80..=80).map(|i| i as f32 / 8.0).collect();
+        let cases: [(ActivationFunction, f32, f32, Function); 4] = [
+            (ActivationFunction::Sigmoid, 0.0, 0.0, |x| {
+                1.0 / (1.0 + (-x).exp())
+            }),
+            (ActivationFunction::TanH, 3.0, 0.5, |x| {
+                3.0 * (0.5 * x).tanh()
+            }),
+            (ActivationFunction::SoftReLu, 0.0, 0.0, |x| {
+                (1.0 + x.exp()).ln()
+            }),
+            (ActivationFunction::Elu, 2.0, 0.0, |x| {
+                if x > 0.0 { x } else { 2.0 * (x.exp() - 1.0) }
+            }),
+        ];
+        for (function, a, b, defined) in cases {
+            let expected: Vec<f32> = values.iter().map(|&x| defined(x.into()) as f32).collect();
+            assert_close(&activated(function, a, b, &values), &expected, 1e-6);
+        }
+    }
+
+    #[test]
+    fn the_error_function_agrees_with_its_table() {
+        for (x, expected) in ERF {
+            assert!((erf(x) - expected).abs() < 1e-10, "{x}: {}", erf(x));
+            assert_eq!(erf(-x), -erf(x));
+        }
+        assert_eq!((erf(0.0), erf(6.5), erf(-1e300)), (0.0, 1.0, -1.0));
+        assert!((erf(6.0) - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn gelu_weighs_a_number_with_the_normal_distribution() {
+        // At sqrt(2): sqrt(2) / 2 (1 + erf(1)) = 0.70710678 * 1.84270079 = 1.30298621.
+        let x = std::f32::consts::SQRT_2;
+        let found = activated(ActivationFunction::Gelu, 0.0, 0.0, &[x, -x, 0.0, -20.0]);
+        assert_close(&found, &[1.3029862, 1.3029862 - x, 0.0, 0.0], 3e-7);
+    }
+
+    #[test]
+    fn large_numbers_do_not_overflow() {
+        let large = [-200.0, 200.0];
+        assert_eq!(
+            activated(ActivationFunction::Sigmoid, 0.0, 0.0, &large),
+            [0.0, 1.0]
+        );
+        assert_eq!(
+            activated(ActivationFunction::SoftReLu, 0.0, 0.0, &large),
+            [0.0, 200.0]
+        );
+    }
+
+    #[test]
+    fn nan_stays_nan() {
+        for &function in ActivationFunction::ALL {
+            assert!(
+                activated(function, 1.0, 0.5, &[f32::NAN])[0].is_nan(),
+                "{function}"
+            );
+        }
+    }
+
+    #[test]
+    fn float16_and_empty_tensors_are_taken() {
+        let relu = ActivationDescriptor::new(ActivationFunction::ReLu, 0.0, 0.0);
+        let call = Call::new(relu)
+            .input(f16s([2], &[-1.5, 1.5]))
+            .output(DataType::Float16, [2]);
+        assert_eq!(call.run().f16s(), [0.0, 1.5]);
+        let call = Call::new(relu)
+            .input(f32s([3, 0], &[]))
+            .output(DataType::Float32, [3, 0]);
+        assert!(call.run().f32s().is_empty());
+    }
+
+    #[test]
+    fn a_function_of_a_later_version_is_refused() {
+        let call = Call::new(ActivationDescriptor::new(ActivationFunction(999), 0.0, 0.0))
+            .input(f32s([1], &[0.0]))
+            .output(DataType::Float32, [1]);
+        assert_refused(&call, &["ActivationFunction(999)"]);
+    }
+}

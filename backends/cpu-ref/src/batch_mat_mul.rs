@@ -98,3 +98,77 @@ impl FloatKernel for BatchMatMul {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::Shape;
+
+    use super::*;
+    use crate::test_harness::{Call, Tensor, assert_close, f16s, f32s, sample_values};
+
+    fn product(transpose: [bool; 2], x: Tensor, y: Tensor, out: &[i64]) -> Call {
+        let data_type = x.info.data_type;
+        Call::new(BatchMatMulDescriptor::new(transpose[0], transpose[1]))
+            .input(x)
+            .input(y)
+            .output(data_type, Shape::new(out).unwrap())
+    }
+
+    #[test]
+    fn matrices_multiply_in_every_orientation() {
+        // (1 2 3)   (1 0)   (1 + 3, 2 - 3)
+        // (4 5 6) * (0 1) = (4 + 6, 5 - 6)
+        //           (1 -1)
+        let x = f32s([2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let x_transposed = f32s([3, 2], &[1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+        let y = f32s([3, 2], &[1.0, 0.0, 0.0, 1.0, 1.0, -1.0]);
+        let y_transposed = f32s([2, 3], &[1.0, 0.0, 1.0, 0.0, 1.0, -1.0]);
+        for (transpose_x, x) in [(false, x), (true, x_transposed)] {
+            for (transpose_y, y) in [(false, &y), (true, &y_transposed)] {
+                let transpose = [transpose_x, transpose_y];
+                let found = product(transpose, x.clone(), y.clone(), &[2, 2])
+                    .run()
+                    .f32s();
+                assert_eq!(found, [4.0, -1.0, 10.0, -1.0], "{transpose:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn leading_dimensions_broadcast() {
+        // x [2, 1, 3, 4], y [5, 4, 2], output [2, 5, 3, 2].
+        let (x, y) = (sample_values(2 * 3 * 4), sample_values(5 * 4 * 2));
+        let mut expected = vec![];
+        for i in 0..2 * 5 * 3 * 2 {
+            let (a, b, m, n) = (i / 30, i / 6 % 5, i / 2 % 3, i % 2);
+            let products = (0..4)
+                .map(|k| f64::from(x[(a * 3 + m) * 4 + k]) * f64::from(y[(b * 4 + k) * 2 + n]));
+            expected.push(products.sum::<f64>() as f32);
+        }
+        let (x, y) = (f32s([2, 1, 3, 4], &x), f32s([5, 4, 2], &y));
+        let found = product([false, false], x, y, &[2, 5, 3, 2]).run().f32s();
+        assert_close(&found, &expected, 0.0);
+    }
+
+    #[test]
+    fn float16_and_empty_sums() {
+        let x = f16s([1, 3], &[2048.0, 1.0, 1.0]);
+        let found = product([false, true], x.clone(), f16s([1, 3], &[1.0; 3]), &[1, 1]).run();
+        assert_eq!(found.f16s(), [2050.0]);
+        let (x, y) = (f32s([2, 0], &[]), f32s([0, 1], &[]));
+        assert_eq!(
+            product([false, false], x, y, &[2, 1]).run().f32s(),
+            [0.0, 0.0]
+        );
+    }
+
+    #[test]
+    fn inner_sizes_that_differ_are_an_error() {
+        let (x, y) = (f32s([1, 2], &[0.0; 2]), f32s([3, 1], &[0.0; 3]));
+        let error = product([false, false], x, y, &[1, 1]).error();
+        assert!(
+            error.contains("[1, 2] and [3, 1] do not multiply to [1, 1]"),
+            "{error}"
+        );
+    }
+}

@@ -337,3 +337,170 @@ fn to_f64_odd(x: i128) -> f64 {
     let is_too_large = back.unsigned_abs() > x.unsigned_abs();
     f64::from_bits((nearest.to_bits() - u64::from(is_too_large)) | 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_harness::{Call, assert_refused, typed};
+
+    fn cast<S: Element, D: Element>(from: DataType, values: &[S], to: DataType) -> Vec<D> {
+        let shape = [values.len() as i64];
+        let call = Call::new(CastDescriptor::new())
+            .input(typed(from, shape, values))
+            .output(to, shape);
+        call.run().elements(0)
+    }
+
+    /// A number of each type that Cast takes, 0 and 1 being all that they have in common.
+    fn bytes_of(data_type: DataType, one: bool) -> Vec<u8> {
+        let one = u8::from(one);
+        match data_type {
+            DataType::Float16 => f16::from_f32(one.into()).to_ne_bytes().to_vec(),
+            DataType::BFloat16 => bf16::from_f32(one.into()).to_ne_bytes().to_vec(),
+            DataType::Float32 => f32::from(one).to_ne_bytes().to_vec(),
+            DataType::Float64 => f64::from(one).to_ne_bytes().to_vec(),
+            _ => u64::from(one).to_le_bytes()[..data_type.size().unwrap()].to_vec(),
+        }
+    }
+
+    #[test]
+    fn every_type_converts_to_every_other() {
+        for &from in TYPES {
+            for &to in TYPES {
+                let values = [bytes_of(from, false), bytes_of(from, true)].concat();
+                let expected = [bytes_of(to, false), bytes_of(to, true)].concat();
+                let input =
+                    typed(DataType::UInt8, [values.len() as i64], &values).with_type(from, [2]);
+                let call = Call::new(CastDescriptor::new())
+                    .input(input)
+                    .output(to, [2]);
+                assert_eq!(call.run().elements::<u8>(0), expected, "{from} to {to}");
+            }
+        }
+    }
+
+    #[test]
+    fn floats_to_integers_go_towards_zero_and_saturate() {
+        let values = [
+            1.9f32,
+            -1.9,
+            300.0,
+            -300.0,
+            f32::NAN,
+            f32::INFINITY,
+            f32::NEG_INFINITY,
+        ];
+        let i8s = cast::<f32, i8>(DataType::Float32, &values, DataType::Int8);
+        assert_eq!(i8s, [1, -1, 127, -128, 0, 127, -128]);
+        let u8s = cast::<f32, u8>(DataType::Float32, &values, DataType::UInt8);
+        assert_eq!(u8s, [1, 0, 255, 0, 0, 255, 0]);
+        let i64s = cast::<f32, i64>(DataType::Float32, &values, DataType::Signed64);
+        assert_eq!(i64s, [1, -1, 300, -300, 0, i64::MAX, i64::MIN]);
+        let u64s = cast::<f64, u64>(DataType::Float64, &[1e30, -1.0, f64::NAN], DataType::UInt64);
+        assert_eq!(u64s, [u64::MAX, 0, 0]);
+        let halves = values.map(|v| f16::from_f32(v).to_bits());
+        let i32s = cast::<u16, i32>(DataType::Float16, &halves, DataType::Signed32);
+        assert_eq!(i32s, [1, -1, 300, -300, 0, i32::MAX, i32::MIN]);
+    }
+
+    #[test]
+    fn integers_saturate() {
+        let values = [300, -300, 5, i32::MAX, i32::MIN];
+        let u8s = cast::<i32, u8>(DataType::Signed32, &values, DataType::UInt8);
+        assert_eq!(u8s, [255, 0, 5, 255, 0]);
+        let i16s = cast::<i32, i16>(DataType::Signed32, &values, DataType::Int16);
+        assert_eq!(i16s, [300, -300, 5, i16::MAX, i16::MIN]);
+        let u64s = cast::<i32, u64>(DataType::Signed32, &values, DataType::UInt64);
+        assert_eq!(u64s, [300, 0, 5, i32::MAX as u64, 0]);
+        let i64s = cast::<u64, i64>(DataType::UInt64, &[u64::MAX, 1], DataType::Signed64);
+        assert_eq!(i64s, [i64::MAX, 1]);
+    }
+
+    #[test]
+    fn to_boolean_is_whether_it_is_not_zero() {
+        let values = [0.0f32, -0.0, 0.25, -3.0, f32::NAN];
+        let found = cast::<f32, u8>(DataType::Float32, &values, DataType::Boolean);
+        assert_eq!(found, [0, 0, 1, 1, 1]);
+        assert_eq!(
+            cast::<u8, u8>(DataType::UInt8, &[0, 7], DataType::Boolean),
+            [0, 1]
+        );
+        assert_eq!(
+            cast::<u8, i32>(DataType::Boolean, &[0, 1, 255], DataType::Signed32),
+            [0, 1, 1]
+        );
+    }
+
+    #[test]
+    fn floats_round_to_nearest_ties_to_even() {
+        // From 2048 on, a Float16 is a multiple of 2: 2049 and 2051 lie in the middle.
+        let values = [2049.0f32, 2051.0, 2049.5, 65519.0, 65520.0, 1e-8];
+        let found = cast::<f32, u16>(DataType::Float32, &values, DataType::Float16);
+        let expected = [2048.0, 2052.0, 2050.0, 65504.0, f32::INFINITY, 0.0];
+        assert_eq!(found, expected.map(|v| f16::from_f32(v).to_bits()));
+        // 2^24 + 1 lies in the middle of two Float32.
+        let found = cast::<i32, f32>(DataType::Signed32, &[16777217, 16777219], DataType::Float32);
+        assert_eq!(found, [16777216.0, 16777220.0]);
+        let found = cast::<f64, f32>(DataType::Float64, &[1e40, 16777217.0], DataType::Float32);
+        assert_eq!(found, [f32::INFINITY, 16777216.0]);
+    }
+
+    #[test]
+    fn halves_are_rounded_once() {
+        // A little above the middle of 2048 and 2050: a rounding to Float32 on the way, or without
+        // the lowest bits, would make it the middle, and then 2048.
+        let above = 2049.0 + 2049.0 * f64::EPSILON;
+        let found = cast::<f64, u16>(DataType::Float64, &[above, -above], DataType::Float16);
+        assert_eq!(found, [2050.0, -2050.0].map(|v| f16::from_f32(v).to_bits()));
+        // BFloat16 has 8 bits: 257 lies in the middle of 256 and 258.
+        let above = 257.0 + 257.0 * f64::EPSILON;
+        let found = cast::<f64, u16>(DataType::Float64, &[above, 257.0], DataType::BFloat16);
+        assert_eq!(found, [258.0, 256.0].map(|v| bf16::from_f32(v).to_bits()));
+        // 257 * 2^54 + 1 is no Float64, let alone a Float32.
+        let values = [(257i64 << 54) + 1, 257 << 54, (257 << 54) - 1];
+        let found = cast::<i64, u16>(DataType::Signed64, &values, DataType::BFloat16);
+        let scale = 2f32.powi(54);
+        let expected = [258.0 * scale, 256.0 * scale, 256.0 * scale];
+        assert_eq!(found, expected.map(|v| bf16::from_f32(v).to_bits()));
+    }
+
+    #[test]
+    fn rounding_to_odd_keeps_zeros_infinities_and_signs() {
+        assert_eq!(to_f32_odd(1.5), 1.5);
+        assert_eq!(to_f32_odd(-0.0).to_bits(), (-0.0f32).to_bits());
+        assert_eq!(to_f32_odd(f64::INFINITY), f32::INFINITY);
+        assert_eq!(to_f32_odd(1e300), f32::MAX);
+        assert_eq!(to_f32_odd(-1e-300), -f32::from_bits(1));
+        assert!(to_f32_odd(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn float16_widens_exactly() {
+        let bits: Vec<u16> = (0..=u16::MAX).collect();
+        let found = cast::<u16, f32>(DataType::Float16, &bits, DataType::Float32);
+        for (bits, found) in bits.into_iter().zip(found) {
+            // Sign, exponent and mantissa taken apart: (-1)^s 2^(e - 25) (1024 + m), or, with an
+            // exponent of 0, (-1)^s 2^-24 m.
+            let (sign, exponent, mantissa) = (bits >> 15, bits >> 10 & 31, bits & 1023);
+            let size = match (exponent, mantissa) {
+                (31, 0) => f32::INFINITY,
+                (31, _) => f32::NAN,
+                (0, m) => f32::from(m) * 2f32.powi(-24),
+                (e, m) => f32::from(1024 + m) * 2f32.powi(i32::from(e) - 25),
+            };
+            let expected = if sign == 1 { -size } else { size };
+            assert!(
+                found == expected || (found.is_nan() && expected.is_nan()),
+                "{bits:#x}"
+            );
+        }
+    }
+
+    #[test]
+    fn quantized_and_small_types_are_refused() {
+        let call = Call::new(CastDescriptor::new())
+            .input(typed(DataType::QAsymmU8, [1], &[0u8]))
+            .output(DataType::Float32, [1]);
+        assert_refused(&call, &["Cast", "input 0", "QAsymmU8"]);
+    }
+}

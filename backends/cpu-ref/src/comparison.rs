@@ -110,3 +110,73 @@ fn compare<T: Scalar>(
         u8::from(f(T::from_bits(x), T::from_bits(y)))
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_harness::{Call, Tensor, assert_refused, f16s, f32s, typed};
+
+    fn compared(operation: ComparisonOperation, x: Tensor, y: Tensor, out: [i64; 1]) -> Vec<u8> {
+        let call = Call::new(ComparisonDescriptor::new(operation))
+            .input(x)
+            .input(y)
+            .output(DataType::Boolean, out);
+        call.run().elements(0)
+    }
+
+    const CASES: [(ComparisonOperation, [u8; 4]); 6] = [
+        (ComparisonOperation::Equal, [0, 1, 0, 0]),
+        (ComparisonOperation::NotEqual, [1, 0, 1, 1]),
+        (ComparisonOperation::Less, [1, 0, 0, 0]),
+        (ComparisonOperation::LessOrEqual, [1, 1, 0, 0]),
+        (ComparisonOperation::Greater, [0, 0, 1, 0]),
+        (ComparisonOperation::GreaterOrEqual, [0, 1, 1, 0]),
+    ];
+
+    #[test]
+    fn nan_is_not_equal_to_anything() {
+        for (operation, expected) in CASES {
+            let values = [-1.0, 0.0, 1.0, f32::NAN];
+            let zero = [0.0, -0.0, 0.0, f32::NAN];
+            let found = compared(operation, f32s([4], &values), f32s([4], &zero), [4]);
+            assert_eq!(found, expected, "{operation}");
+            let found = compared(operation, f16s([4], &values), f16s([4], &zero), [4]);
+            assert_eq!(found, expected, "{operation}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_of_every_size_broadcast() {
+        for (operation, expected) in CASES {
+            let i32s = typed(DataType::Signed32, [3], &[-1, 0, 1]);
+            let zero = typed(DataType::Signed32, armnn_backend_api::Shape::SCALAR, &[0]);
+            assert_eq!(
+                compared(operation, i32s, zero, [3]),
+                expected[..3],
+                "{operation}"
+            );
+            let u64s = typed(DataType::UInt64, [3], &[1, u64::MAX - 1, u64::MAX]);
+            let y = typed(DataType::UInt64, [1], &[u64::MAX - 1]);
+            assert_eq!(
+                compared(operation, u64s, y, [3]),
+                expected[..3],
+                "{operation}"
+            );
+        }
+        let booleans = typed(DataType::Boolean, [2], &[0u8, 1]);
+        let one = typed(DataType::Boolean, [1], &[1u8]);
+        assert_eq!(
+            compared(ComparisonOperation::Equal, booleans, one, [2]),
+            [0, 1]
+        );
+    }
+
+    #[test]
+    fn inputs_of_two_types_are_refused() {
+        let call = Call::new(ComparisonDescriptor::new(ComparisonOperation::Less))
+            .input(f32s([1], &[0.0]))
+            .input(f16s([1], &[0.0]))
+            .output(DataType::Boolean, [1]);
+        assert_refused(&call, &["input 1", "Float16", "Float32"]);
+    }
+}

@@ -1,17 +1,15 @@
-//! Convolution2d; the kernel for NHWC.
+//! Convolution2d.
 
-use armnn_backend_api::{
-    Convolution2dDescriptor, DataLayout, ExecutionContext, LayerView, Result, Synchronous, Workload,
-};
+use armnn_backend_api::{Convolution2dDescriptor, DataLayout, LayerView, Result, Workload};
 
 use crate::{
     convolution_nchw::{NchwConvolution, WeightLayout},
-    float_workload::{FloatKernel, MAX_INPUTS, float_constant, float_workload},
+    convolution_nhwc::{ChannelCounts, NhwcConvolution},
+    float_workload::{float_constant, float_workload},
     layer_checks::{
         FLOATS, dims_of_rank, input, invalid, num_elements, output, require_image_layout,
         require_one_type,
     },
-    parallel::for_each_chunk,
     sliding_window::SlidingWindow,
 };
 
@@ -84,23 +82,15 @@ pub(crate) fn workload(
         };
         return float_workload(layer, kernel);
     }
-    let mut kernel = NhwcConvolution {
-        rows,
-        columns,
+    let channels = ChannelCounts {
         groups,
-        in_channels: w_in_c,
-        out_channels: out_c / groups,
-        zeros: vec![0.0; w_in_c],
-        packed: None,
+        input: w_in_c,
+        output: out_c / groups,
     };
-    if kernel.packed_len().is_none() {
-        return Err(invalid(layer, "its weights are too large"));
-    }
-    if let Some(weights) = float_constant(weights) {
-        let mut packed = vec![0.0; kernel.packed_len().unwrap_or(0)];
-        kernel.pack(&weights, &mut packed);
-        kernel.packed = Some(packed);
-    }
+    let n_weights = num_elements(layer, weights)?;
+    let constant = float_constant(weights).filter(|w| w.len() == n_weights);
+    let kernel = NhwcConvolution::new(rows, columns, channels, constant.as_deref())
+        .ok_or_else(|| invalid(layer, "its weights are too large"))?;
     float_workload(layer, kernel)
 }
 
@@ -116,196 +106,6 @@ pub(crate) fn check_bias(layer: LayerView<'_>, out_channels: usize) -> Result<()
         )),
         _ => Ok(()),
     }
-}
-
-/// Output channels computed at once: their sums stay in registers.
-const LANES: usize = 8;
-/// Output columns computed at once, so that each weight that is read is used as often.
-const PIXELS: usize = 4;
-
-/// Input [N, H, W, I], output [N, H', W', O]. Channels are counted within one group.
-struct NhwcConvolution {
-    rows: SlidingWindow,
-    columns: SlidingWindow,
-    groups: usize,
-    in_channels: usize,
-    out_channels: usize,
-    /// What is read where a tap lies in the padding.
-    zeros: Vec<f32>,
-    /// The weights as [`pack`](Self::pack) makes them, if they are constant.
-    packed: Option<Vec<f32>>,
-}
-
-impl FloatKernel for NhwcConvolution {
-    fn scratch_len(&self) -> usize {
-        match self.packed {
-            Some(_) => 0,
-            None => self.packed_len().unwrap_or(usize::MAX),
-        }
-    }
-
-    fn reads(&self, input: usize) -> bool {
-        input != 1 || self.packed.is_none()
-    }
-
-    fn run(
-        &self,
-        context: &ExecutionContext<'_, Synchronous>,
-        scratch: &mut [f32],
-        [input, weights, bias]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
-    ) -> Result<()> {
-        let panels = match &self.packed {
-            Some(packed) => packed,
-            None => {
-                self.pack(weights, scratch);
-                &*scratch
-            }
-        };
-        let work = output.len().saturating_mul(self.panel_len() / LANES);
-        let image_len = self.rows.input * self.columns.input * self.groups * self.in_channels;
-        let row_len = self.columns.output * self.groups * self.out_channels;
-        for_each_chunk(context, output, row_len, work, |index, row| {
-            let (image, y) = (index / self.rows.output, index % self.rows.output);
-            let input = &input[image * image_len..][..image_len];
-            self.convolve_row(input, panels, bias, y, row);
-        })
-    }
-}
-
-impl NhwcConvolution {
-    /// Elements of a panel: the weights of [`LANES`] output channels, `[KH][KW][I][LANES]`.
-    fn panel_len(&self) -> usize {
-        self.rows.taps * self.columns.taps * self.in_channels * LANES
-    }
-
-    fn panels_per_group(&self) -> usize {
-        self.out_channels.div_ceil(LANES)
-    }
-
-    /// Elements of the packed weights; `None` if they are too many.
-    fn packed_len(&self) -> Option<usize> {
-        self.rows
-            .taps
-            .checked_mul(self.columns.taps)?
-            .checked_mul(self.in_channels)?
-            .checked_mul(LANES)?
-            .checked_mul(self.panels_per_group())?
-            .checked_mul(self.groups)
-            .filter(|&len| len <= isize::MAX as usize / size_of::<f32>())
-    }
-
-    /// Packs weights [O, KH, KW, I] into panels, group by group; output channels that a group's
-    /// last panel has too many get weights of 0.
-    fn pack(&self, weights: &[f32], packed: &mut [f32]) {
-        let panel_len = self.panel_len();
-        if panel_len == 0 {
-            return;
-        }
-        let per_group = self.panels_per_group();
-        for (index, panel) in packed.chunks_exact_mut(panel_len).enumerate() {
-            let (group, block) = (index / per_group, index % per_group);
-            let first = group * self.out_channels + block * LANES;
-            let used = LANES.min(self.out_channels - block * LANES);
-            let filter_len = panel_len / LANES;
-            panel.fill(0.0);
-            for lane in 0..used {
-                let filter = &weights[(first + lane) * filter_len..][..filter_len];
-                let to = panel[lane..].iter_mut().step_by(LANES);
-                to.zip(filter).for_each(|(to, &w)| *to = w);
-            }
-        }
-    }
-
-    /// Computes output row `y` of one image.
-    fn convolve_row(&self, input: &[f32], panels: &[f32], bias: &[f32], y: usize, row: &mut [f32]) {
-        let width = self.columns.output;
-        let all_out = self.groups * self.out_channels;
-        let per_group = self.panels_per_group();
-        let panel_len = self.panel_len();
-        for index in 0..self.groups * per_group {
-            let (group, block) = (index / per_group, index % per_group);
-            let panel = &panels[index * panel_len..][..panel_len];
-            let first = group * self.out_channels + block * LANES;
-            let used = LANES.min(self.out_channels - block * LANES);
-            let mut start = [0.0; LANES];
-            if !bias.is_empty() {
-                start[..used].copy_from_slice(&bias[first..][..used]);
-            }
-            for x in (0..width).step_by(PIXELS) {
-                let mut store = |pixel: usize, sums: &[f32; LANES]| {
-                    let to = &mut row[(x + pixel) * all_out + first..][..used];
-                    to.copy_from_slice(&sums[..used]);
-                };
-                if width - x == 1 {
-                    let sums = self.sums::<1>(input, panel, start, group, y, x);
-                    store(0, &sums[0]);
-                } else {
-                    let sums = self.sums::<PIXELS>(input, panel, start, group, y, x);
-                    for (pixel, sums) in sums.iter().enumerate().take(width - x) {
-                        store(pixel, sums);
-                    }
-                }
-            }
-        }
-    }
-
-    /// The output channels of a panel at `P` columns from `x` on. Columns beyond the last are
-    /// computed as the last one.
-    #[inline]
-    fn sums<const P: usize>(
-        &self,
-        input: &[f32],
-        panel: &[f32],
-        start: [f32; LANES],
-        group: usize,
-        y: usize,
-        x: usize,
-    ) -> [[f32; LANES]; P] {
-        let channels = self.in_channels;
-        let last = self.columns.output - 1;
-        let mut sums = [start; P];
-        for ky in 0..self.rows.taps {
-            let Some(in_y) = self.rows.position(y, ky) else {
-                continue;
-            };
-            for kx in 0..self.columns.taps {
-                let pixels: [&[f32]; P] =
-                    std::array::from_fn(|p| match self.columns.position((x + p).min(last), kx) {
-                        None => &self.zeros[..],
-                        Some(in_x) => {
-                            let pixel = in_y * self.columns.input + in_x;
-                            &input[(pixel * self.groups + group) * channels..][..channels]
-                        }
-                    });
-                let tap = ky * self.columns.taps + kx;
-                let weights = &panel[tap * channels * LANES..][..channels * LANES];
-                add_products(&mut sums, pixels, weights);
-            }
-        }
-        sums
-    }
-}
-
-/// `sums[p][l] += pixels[p][i] * weights[i][l]`, for all `p`, `l`, `i`.
-#[inline]
-fn add_products<const P: usize>(
-    sums: &mut [[f32; LANES]; P],
-    pixels: [&[f32]; P],
-    weights: &[f32],
-) {
-    let (weights, _) = weights.as_chunks::<LANES>();
-    let pixels = pixels.map(|pixel| &pixel[..weights.len()]);
-    let mut local = *sums;
-    for (i, weights) in weights.iter().enumerate() {
-        for p in 0..P {
-            let x = pixels[p][i];
-            for l in 0..LANES {
-                local[p][l] += x * weights[l];
-            }
-        }
-    }
-    *sums = local;
 }
 
 #[cfg(test)]
@@ -398,8 +198,10 @@ mod tests {
         assert_eq!(call.run().f32s(), [11.5, 14.5, 20.5, 23.5]);
     }
 
-    /// Descriptors with the dimensions of input, weights and output in NHWC.
-    fn cases() -> Vec<(Convolution2dDescriptor, [usize; 4], [usize; 4], [usize; 4])> {
+    /// A descriptor with the dimensions of input, weights and output in NHWC.
+    type Case = (Convolution2dDescriptor, [usize; 4], [usize; 4], [usize; 4]);
+
+    fn cases() -> Vec<Case> {
         vec![
             (NHWC, [1, 5, 7, 3], [10, 3, 3, 3], [1, 3, 5, 10]),
             // Padding that differs on all sides: 5 + 1 + 2 - 3 + 1 = 6, 7 + 0 + 3 - 2 + 1 = 9.

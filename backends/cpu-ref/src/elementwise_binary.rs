@@ -225,3 +225,165 @@ macro_rules! integers {
     )*};
 }
 integers! { i32 i64 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_harness::{Call, Tensor, assert_close, assert_refused, f16s, f32s, typed};
+
+    fn binary(operation: BinaryOperation, x: Tensor, y: Tensor, out: &[i64]) -> Call {
+        let data_type = x.info.data_type;
+        Call::new(ElementwiseBinaryDescriptor::new(operation))
+            .input(x)
+            .input(y)
+            .output(data_type, armnn_backend_api::Shape::new(out).unwrap())
+    }
+
+    #[test]
+    fn operations_are_as_defined() {
+        for (operation, expected) in [
+            (BinaryOperation::Add, [8.0, -1.0]),
+            (BinaryOperation::Sub, [4.0, -5.0]),
+            (BinaryOperation::Mul, [12.0, -6.0]),
+            (BinaryOperation::Div, [3.0, -1.5]),
+            (BinaryOperation::Maximum, [6.0, 2.0]),
+            (BinaryOperation::Minimum, [2.0, -3.0]),
+            (BinaryOperation::SqDiff, [16.0, 25.0]),
+            (BinaryOperation::Power, [36.0, 9.0]),
+        ] {
+            let x = f32s([2], &[6.0, -3.0]);
+            let y = f32s([2], &[2.0, 2.0]);
+            assert_eq!(
+                binary(operation, x, y, &[2]).run().f32s(),
+                expected,
+                "{operation}"
+            );
+        }
+    }
+
+    #[test]
+    fn shapes_broadcast() {
+        let add = |x: Tensor, y: Tensor, out: &[i64]| binary(BinaryOperation::Add, x, y, out).run();
+        let column = f32s([2, 1], &[10.0, 20.0]);
+        let row = f32s([3], &[1.0, 2.0, 3.0]);
+        let scalar = f32s(armnn_backend_api::Shape::SCALAR, &[0.5]);
+        let expected = [11.0, 12.0, 13.0, 21.0, 22.0, 23.0];
+        assert_eq!(add(column.clone(), row.clone(), &[2, 3]).f32s(), expected);
+        assert_eq!(add(row.clone(), column, &[2, 3]).f32s(), expected);
+        assert_eq!(
+            add(row.clone(), scalar.clone(), &[3]).f32s(),
+            [1.5, 2.5, 3.5]
+        );
+        assert_eq!(add(scalar.clone(), row, &[3]).f32s(), [1.5, 2.5, 3.5]);
+        assert_eq!(add(scalar.clone(), scalar, &[]).f32s(), [1.0]);
+    }
+
+    #[test]
+    fn eight_dimensions_broadcast() {
+        // x changes along every second dimension, y along the others.
+        let x = f32s(
+            [2, 1, 2, 1, 2, 1, 2, 1],
+            &(0..16).map(|i| i as f32).collect::<Vec<_>>(),
+        );
+        let y = f32s(
+            [1, 2, 1, 2, 1, 2, 1, 2],
+            &(0..16).map(|i| i as f32).collect::<Vec<_>>(),
+        );
+        let found = binary(BinaryOperation::Sub, x, y, &[2; 8]).run().f32s();
+        let pick = |i: usize, first: usize| {
+            (0..4).fold(0, |n, bit| 2 * n + (i >> (7 - first - 2 * bit) & 1)) as f32
+        };
+        let expected: Vec<f32> = (0..256).map(|i| pick(i, 0) - pick(i, 1)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn empty_tensors_give_empty_results() {
+        let (x, y) = (f32s([0, 3], &[]), f32s([1, 3], &[1.0; 3]));
+        assert!(
+            binary(BinaryOperation::Add, x, y, &[0, 3])
+                .run()
+                .f32s()
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn nan_propagates_through_maximum_and_minimum() {
+        for operation in [BinaryOperation::Maximum, BinaryOperation::Minimum] {
+            let x = f32s([2], &[f32::NAN, 1.0]);
+            let y = f32s([2], &[1.0, f32::NAN]);
+            assert_close(
+                &binary(operation, x, y, &[2]).run().f32s(),
+                &[f32::NAN; 2],
+                0.0,
+            );
+        }
+    }
+
+    #[test]
+    fn float16_rounds_to_even() {
+        // From 2048 on, a Float16 is a multiple of 2. 2049 lies in the middle of 1024 * 2 and
+        // 1025 * 2; 2051 in that of 1025 * 2 and 1026 * 2.
+        let x = f16s([2], &[2048.0, 2048.0]);
+        let y = f16s([2], &[1.0, 3.0]);
+        assert_eq!(
+            binary(BinaryOperation::Add, x, y, &[2]).run().f16s(),
+            [2048.0, 2052.0]
+        );
+    }
+
+    #[test]
+    fn integers_wrap_and_divide_towards_zero() {
+        let run = |operation, x: &[i32], y: &[i32]| {
+            let (x, y) = (
+                typed(DataType::Signed32, [2], x),
+                typed(DataType::Signed32, [2], y),
+            );
+            binary(operation, x, y, &[2]).run().elements::<i32>(0)
+        };
+        assert_eq!(
+            run(BinaryOperation::Add, &[i32::MAX, 1], &[1, 1]),
+            [i32::MIN, 2]
+        );
+        assert_eq!(
+            run(BinaryOperation::Div, &[-7, i32::MIN], &[2, -1]),
+            [-3, i32::MIN]
+        );
+        assert_eq!(run(BinaryOperation::Power, &[3, -1], &[4, -3]), [81, -1]);
+        assert_eq!(run(BinaryOperation::Power, &[2, 0], &[-1, 0]), [0, 1]);
+        assert_eq!(run(BinaryOperation::SqDiff, &[3, -1], &[5, 2]), [4, 9]);
+        let x = typed(DataType::Signed64, [1], &[i64::MAX]);
+        let y = typed(DataType::Signed64, [1], &[2i64]);
+        assert_eq!(
+            binary(BinaryOperation::Mul, x, y, &[1])
+                .run()
+                .elements::<i64>(0),
+            [-2]
+        );
+    }
+
+    #[test]
+    fn an_integer_division_by_zero_is_an_error() {
+        let x = typed(DataType::Signed32, [1], &[1i32]);
+        let y = typed(DataType::Signed32, [1], &[0i32]);
+        let error = binary(BinaryOperation::Div, x, y, &[1]).error();
+        assert_eq!(error, "ElementwiseBinary \"tested\": division by 0");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_or_an_error() {
+        let (x, y) = (f32s([2], &[0.0; 2]), f32s([3], &[0.0; 3]));
+        let error = binary(BinaryOperation::Add, x, y, &[3]).error();
+        assert!(
+            error.contains("input 0 of shape [2] does not broadcast"),
+            "{error}"
+        );
+        let (x, y) = (f32s([1], &[0.0]), f16s([1], &[0.0]));
+        let mixed = binary(BinaryOperation::Add, x, y, &[1]);
+        assert_refused(
+            &mixed,
+            &["input 1 (y) \"t1\" is Float16; supported here: Float32"],
+        );
+    }
+}

@@ -62,3 +62,61 @@ impl FloatKernel for FullyConnected {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::DataType;
+
+    use super::*;
+    use crate::test_harness::{Call, f16s, f32s};
+
+    #[test]
+    fn inputs_are_weighted_in_either_order_of_the_weights() {
+        // (1, 2, 3) by (4, 5, 6) and (7, 8, 9): 32 and 50; (0, 1, 0): 5 and 8. Biases 0.5 and -1.
+        let input = f32s([2, 3], &[1.0, 2.0, 3.0, 0.0, 1.0, 0.0]);
+        let bias = f32s([2], &[0.5, -1.0]);
+        let rows = f32s([2, 3], &[4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+        let columns = f32s([3, 2], &[4.0, 7.0, 5.0, 8.0, 6.0, 9.0]);
+        for (is_transposed, weights) in [(true, rows), (false, columns)] {
+            let call = Call::new(FullyConnectedDescriptor::new(is_transposed))
+                .input(input.clone())
+                .input(weights)
+                .input(bias.clone())
+                .output(DataType::Float32, [2, 2]);
+            assert_eq!(call.run().f32s(), [32.5, 49.0, 5.5, 7.0]);
+        }
+    }
+
+    #[test]
+    fn the_input_is_flattened_and_the_bias_may_be_absent() {
+        let call = Call::new(FullyConnectedDescriptor::new(true))
+            .input(f32s([2, 1, 2], &[1.0, 2.0, 3.0, 4.0]))
+            .input(f32s([1, 2], &[10.0, 1.0]))
+            .output(DataType::Float32, [2, 1]);
+        assert_eq!(call.run().f32s(), [12.0, 34.0]);
+    }
+
+    #[test]
+    fn float16_and_no_inputs() {
+        let call = Call::new(FullyConnectedDescriptor::new(true))
+            .input(f16s([1, 3], &[2048.0, 1.0, 1.0]))
+            .input(f16s([1, 3], &[1.0, 1.0, 1.0]))
+            .output(DataType::Float16, [1, 1]);
+        assert_eq!(call.run().f16s(), [2050.0]);
+        let call = Call::new(FullyConnectedDescriptor::new(false))
+            .input(f32s([2, 0], &[]))
+            .input(f32s([0, 1], &[]))
+            .input(f32s([1], &[3.0]))
+            .output(DataType::Float32, [2, 1]);
+        assert_eq!(call.run().f32s(), [3.0, 3.0]);
+    }
+
+    #[test]
+    fn an_input_of_another_size_is_an_error() {
+        let call = Call::new(FullyConnectedDescriptor::new(true))
+            .input(f32s([1, 3], &[0.0; 3]))
+            .input(f32s([1, 2], &[0.0; 2]))
+            .output(DataType::Float32, [1, 1]);
+        assert!(call.error().contains("do not fit"));
+    }
+}

@@ -98,3 +98,72 @@ impl Gather {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::Shape;
+
+    use super::*;
+    use crate::test_harness::{Call, assert_refused, f16s, f32s, typed};
+
+    fn gathered(axis: u32, indices: &[i32], shape: &[i64], out: &[i64]) -> Call {
+        let indices = typed(DataType::Signed32, Shape::new(shape).unwrap(), indices);
+        Call::new(GatherDescriptor { axis })
+            .input(f32s([2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]))
+            .input(indices)
+            .output(DataType::Float32, Shape::new(out).unwrap())
+    }
+
+    #[test]
+    fn indices_choose_slices_along_the_axis() {
+        let rows = gathered(0, &[1, 0, 1], &[3], &[3, 3]).run().f32s();
+        assert_eq!(rows, [4.0, 5.0, 6.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let columns = gathered(1, &[2, 0], &[1, 2], &[2, 1, 2]).run().f32s();
+        assert_eq!(columns, [3.0, 1.0, 6.0, 4.0]);
+        let one = gathered(1, &[1], &[], &[2]).run().f32s();
+        assert_eq!(one, [2.0, 5.0]);
+        assert!(gathered(0, &[], &[0], &[0, 3]).run().f32s().is_empty());
+    }
+
+    #[test]
+    fn elements_of_two_bytes_are_moved() {
+        let call = Call::new(GatherDescriptor { axis: 0 })
+            .input(f16s([3], &[1.0, 2.0, 3.0]))
+            .input(typed(DataType::Signed32, [2], &[2i32, 1]))
+            .output(DataType::Float16, [2]);
+        assert_eq!(call.run().f16s(), [3.0, 2.0]);
+    }
+
+    #[test]
+    fn an_index_outside_is_an_error_that_names_it() {
+        let error = gathered(0, &[0, 2], &[2], &[2, 3]).error();
+        assert_eq!(
+            error,
+            "Gather \"tested\": index 2 at position 1 is not below 2"
+        );
+        assert!(
+            gathered(0, &[-1], &[1], &[1, 3])
+                .error()
+                .contains("index -1")
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_or_an_error() {
+        assert!(
+            gathered(2, &[0], &[1], &[2, 3])
+                .error()
+                .contains("do not lead")
+        );
+        assert!(
+            gathered(0, &[0], &[1], &[2, 3])
+                .error()
+                .contains("do not lead")
+        );
+        let call = Call::new(GatherDescriptor { axis: 0 })
+            .input(f32s([1], &[0.0]))
+            .input(f32s([1], &[0.0]))
+            .output(DataType::Float32, [1]);
+        assert_refused(&call, &["input 1 (indices)", "Signed32"]);
+    }
+}

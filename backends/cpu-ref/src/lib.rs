@@ -20,6 +20,7 @@ mod comparison;
 mod concat;
 mod convolution2d;
 mod convolution_nchw;
+mod convolution_nhwc;
 mod copy;
 mod depthwise_convolution2d;
 mod elementwise_binary;
@@ -151,4 +152,45 @@ layers! {
     Split: split::check, split::workload;
     StridedSlice: strided_slice::check, strided_slice::workload;
     Transpose: transpose::check, transpose::workload;
+}
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{DataType, LayerType, StandInDescriptor};
+
+    use crate::test_harness::{Call, assert_refused, f32s};
+
+    #[test]
+    fn an_operator_without_a_layer_type_is_refused() {
+        let operator = StandInDescriptor::new("com.example", "Swish", 1, &[]).unwrap();
+        let call = Call::new(armnn_backend_api::LayerDescriptor::StandIn(operator))
+            .input(f32s([1], &[0.0]))
+            .output(DataType::Float32, [1]);
+        assert_refused(&call, &["StandIn \"tested\"", "without a layer type"]);
+    }
+
+    #[test]
+    fn a_layer_type_of_a_later_version_is_refused() {
+        let call = Call::of_type(LayerType(9999))
+            .input(f32s([1], &[0.0]))
+            .output(DataType::Float32, [1]);
+        assert_refused(&call, &["LayerType(9999)", "not known here"]);
+    }
+
+    #[test]
+    fn unknown_dimensions_are_supported_but_not_compiled() {
+        let relu = armnn_backend_api::ActivationDescriptor::new(
+            armnn_backend_api::ActivationFunction::ReLu,
+            0.0,
+            0.0,
+        );
+        let call = Call::new(relu)
+            .input(f32s([1], &[0.0]))
+            .output(DataType::Float32, [-1]);
+        assert_eq!(call.supported(), Ok(()));
+        assert!(
+            call.error()
+                .contains("the shape [?] of tensor \"t1\" is not known")
+        );
+    }
 }

@@ -97,3 +97,18 @@ fn add_up(mut sums: [f32; LANES]) -> f32 {
     }
     sums[0]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_and_products_include_what_no_chunk_covers() {
+        for len in [0, 1, 15, 16, 17, 50] {
+            let values: Vec<f32> = (1..=len).map(|i| i as f32).collect();
+            let n = len as f32;
+            assert_eq!(sum(&values), n * (n + 1.0) / 2.0);
+            assert_eq!(dot(&values, &values), n * (n + 1.0) * (2.0 * n + 1.0) / 6.0);
+        }
+    }
+}

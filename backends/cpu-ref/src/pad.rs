@@ -242,3 +242,154 @@ fn pad_bytes(layer: LayerView<'_>, tensor: TensorView<'_>, value: f64) -> Result
     }
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{Quantization, TensorInfo};
+
+    use super::*;
+    use crate::test_harness::{Call, Tensor, assert_refused, f32s, typed};
+
+    fn padded(
+        mode: PaddingMode,
+        value: f64,
+        [before, after]: [&[i64]; 2],
+        input: Tensor,
+        out: &[i64],
+    ) -> Call {
+        let data_type = input.info.data_type;
+        Call::new(PadDescriptor::new(mode, value, before, after).unwrap())
+            .input(input)
+            .output(data_type, Shape::new(out).unwrap())
+    }
+
+    #[test]
+    fn a_value_is_put_around() {
+        let input = f32s([2, 2], &[1.0, 2.0, 3.0, 4.0]);
+        let call = padded(
+            PaddingMode::Constant,
+            9.0,
+            [&[1, 0], &[0, 2]],
+            input,
+            &[3, 4],
+        );
+        let expected = [9.0, 9.0, 9.0, 9.0, 1.0, 2.0, 9.0, 9.0, 3.0, 4.0, 9.0, 9.0];
+        assert_eq!(call.run().f32s(), expected);
+    }
+
+    #[test]
+    fn padding_below_zero_takes_elements_away() {
+        let input = f32s([4], &[1.0, 2.0, 3.0, 4.0]);
+        let call = padded(
+            PaddingMode::Constant,
+            9.0,
+            [&[-1], &[1]],
+            input.clone(),
+            &[4],
+        );
+        assert_eq!(call.run().f32s(), [2.0, 3.0, 4.0, 9.0]);
+        let call = padded(
+            PaddingMode::Constant,
+            9.0,
+            [&[3], &[-2]],
+            input.clone(),
+            &[5],
+        );
+        assert_eq!(call.run().f32s(), [9.0, 9.0, 9.0, 1.0, 2.0]);
+        let call = padded(PaddingMode::Constant, 9.0, [&[-6], &[4]], input, &[2]);
+        assert_eq!(call.run().f32s(), [9.0, 9.0]);
+    }
+
+    #[test]
+    fn mirrored_padding_repeats_the_border_or_does_not() {
+        let input = f32s([3], &[1.0, 2.0, 3.0]);
+        let call = padded(PaddingMode::Reflect, 0.0, [&[2], &[2]], input.clone(), &[7]);
+        assert_eq!(call.run().f32s(), [3.0, 2.0, 1.0, 2.0, 3.0, 2.0, 1.0]);
+        let call = padded(PaddingMode::Symmetric, 0.0, [&[2], &[3]], input, &[8]);
+        assert_eq!(call.run().f32s(), [2.0, 1.0, 1.0, 2.0, 3.0, 3.0, 2.0, 1.0]);
+    }
+
+    #[test]
+    fn several_dimensions_are_mirrored_independently() {
+        let input = f32s([2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let call = padded(
+            PaddingMode::Reflect,
+            0.0,
+            [&[1, 1], &[0, 0]],
+            input.clone(),
+            &[3, 4],
+        );
+        let expected = [5.0, 4.0, 5.0, 6.0, 2.0, 1.0, 2.0, 3.0, 5.0, 4.0, 5.0, 6.0];
+        assert_eq!(call.run().f32s(), expected);
+        let call = padded(
+            PaddingMode::Symmetric,
+            0.0,
+            [&[0, 0], &[1, 1]],
+            input,
+            &[3, 4],
+        );
+        let expected = [1.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0, 6.0, 4.0, 5.0, 6.0, 6.0];
+        assert_eq!(call.run().f32s(), expected);
+    }
+
+    #[test]
+    fn the_value_is_one_of_the_type() {
+        let ints = typed(DataType::Signed32, [1], &[7i32]);
+        let call = padded(PaddingMode::Constant, -3.0, [&[1], &[0]], ints, &[2]);
+        assert_eq!(call.run().elements::<i32>(0), [-3, 7]);
+        let wide = typed(DataType::Float64, [1], &[7.0f64]);
+        let call = padded(PaddingMode::Constant, 0.1, [&[1], &[0]], wide, &[2]);
+        assert_eq!(call.run().elements::<f64>(0), [0.1, 7.0]);
+        // 1 / 0.5 + 10 = 12.
+        let quantization = Quantization::per_tensor(0.5, 10);
+        let call = Call::new(PadDescriptor::new(PaddingMode::Constant, 1.0, &[0], &[1]).unwrap())
+            .input(typed(DataType::QAsymmU8, [1], &[3u8]).quantized(quantization.clone()))
+            .output_info(TensorInfo::new(DataType::QAsymmU8, [2]).quantized(quantization));
+        assert_eq!(call.run().elements::<u8>(0), [3, 12]);
+    }
+
+    #[test]
+    fn a_scalar_and_empty_tensors_are_fine() {
+        for mode in [PaddingMode::Constant, PaddingMode::Symmetric] {
+            let scalar = f32s(Shape::SCALAR, &[5.0]);
+            assert_eq!(
+                padded(mode, 1.0, [&[], &[]], scalar, &[]).run().f32s(),
+                [5.0]
+            );
+        }
+        let call = padded(
+            PaddingMode::Constant,
+            1.0,
+            [&[1], &[1]],
+            f32s([0], &[]),
+            &[2],
+        );
+        assert_eq!(call.run().f32s(), [1.0, 1.0]);
+        let call = padded(
+            PaddingMode::Symmetric,
+            0.0,
+            [&[1], &[1]],
+            f32s([0], &[]),
+            &[2],
+        );
+        assert!(call.error().contains("cannot be mirrored"));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_or_an_error() {
+        let float8 = typed(DataType::Float8E5M2, [1], &[0u8]);
+        let call = padded(
+            PaddingMode::Constant,
+            1.0,
+            [&[1], &[0]],
+            float8.clone(),
+            &[2],
+        );
+        assert_refused(&call, &["Float8E5M2"]);
+        let call = padded(PaddingMode::Symmetric, 0.0, [&[1], &[0]], float8, &[2]);
+        assert_eq!(call.run().elements::<u8>(0), [0, 0]);
+        let extreme = [&[i64::MAX][..], &[i64::MAX]];
+        let call = padded(PaddingMode::Constant, 0.0, extreme, f32s([1], &[0.0]), &[1]);
+        assert!(call.error().contains("does not lead"));
+    }
+}

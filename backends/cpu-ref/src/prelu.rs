@@ -35,3 +35,25 @@ impl FloatKernel for Prelu {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::DataType;
+
+    use super::*;
+    use crate::test_harness::{Call, f16s, f32s};
+
+    #[test]
+    fn negative_numbers_are_scaled_by_their_channels_alpha() {
+        let call = Call::new(PreluDescriptor::new())
+            .input(f32s([2, 2], &[-2.0, -2.0, 4.0, -4.0]))
+            .input(f32s([2], &[0.5, -1.0]))
+            .output(DataType::Float32, [2, 2]);
+        assert_eq!(call.run().f32s(), [-1.0, 2.0, 4.0, 4.0]);
+        let call = Call::new(PreluDescriptor::new())
+            .input(f16s([2], &[-2.0, 3.0]))
+            .input(f16s([1], &[0.25]))
+            .output(DataType::Float16, [2]);
+        assert_eq!(call.run().f16s(), [-0.5, 3.0]);
+    }
+}

@@ -254,3 +254,114 @@ impl<Q: Quantized, R: Real> Workload for Dequantize<Q, R> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{Quantization, TensorInfo};
+
+    use super::*;
+    use crate::test_harness::{Call, assert_refused, f16s, f32s, typed};
+
+    fn quantized(data_type: DataType, shape: [i64; 2], quantization: Quantization) -> TensorInfo {
+        TensorInfo::new(data_type, shape).quantized(quantization)
+    }
+
+    #[test]
+    fn numbers_round_away_from_zero_and_saturate() {
+        // Scale 0.5, zero point 10: 0.25 / 0.5 = 0.5 goes to 1, -0.25 to -1.
+        let values = [
+            0.0,
+            0.25,
+            -0.25,
+            1.0,
+            1000.0,
+            -1000.0,
+            f32::INFINITY,
+            -f32::INFINITY,
+        ];
+        let call = |data_type| {
+            let quantization = Quantization::per_tensor(0.5, 10);
+            Call::new(QuantizeDescriptor::new())
+                .input(f32s([1, 8], &values))
+                .output_info(quantized(data_type, [1, 8], quantization))
+        };
+        let found = call(DataType::QAsymmU8).run().elements::<u8>(0);
+        assert_eq!(found, [10, 11, 9, 12, 255, 0, 255, 0]);
+        let found = call(DataType::QAsymmS8).run().elements::<i8>(0);
+        assert_eq!(found, [10, 11, 9, 12, 127, -128, 127, -128]);
+        let found = call(DataType::QSymmS16).run().elements::<i16>(0);
+        assert_eq!(found, [10, 11, 9, 12, 2010, -1990, i16::MAX, i16::MIN]);
+    }
+
+    #[test]
+    fn dequantizing_takes_off_the_zero_point() {
+        let call = Call::new(DequantizeDescriptor::new())
+            .input(
+                typed(DataType::QAsymmU8, [1, 3], &[0u8, 10, 255])
+                    .quantized(Quantization::per_tensor(0.5, 10)),
+            )
+            .output(DataType::Float32, [1, 3]);
+        assert_eq!(call.run().f32s(), [-5.0, 0.0, 122.5]);
+        let call = Call::new(DequantizeDescriptor::new())
+            .input(
+                typed(DataType::QSymmS16, [1, 2], &[i16::MIN, 3])
+                    .quantized(Quantization::per_tensor(0.25, 0)),
+            )
+            .output(DataType::Float16, [1, 2]);
+        assert_eq!(call.run().f16s(), [-8192.0, 0.75]);
+    }
+
+    #[test]
+    fn parameters_may_change_along_an_axis() {
+        for (axis, expected) in [(0, [1i8, 2, 30, 40]), (1, [1, 20, 3, 40])] {
+            // Scales 1 and 0.1 along rows, or along columns.
+            let quantization = Quantization {
+                axis,
+                scales: vec![1.0, 0.1],
+                zero_points: vec![0, 0],
+            };
+            let info = quantized(DataType::QSymmS8, [2, 2], quantization.clone());
+            let values = [1.0, 2.0, 3.0, 4.0];
+            let call = Call::new(QuantizeDescriptor::new())
+                .input(f32s([2, 2], &values))
+                .output_info(info);
+            assert_eq!(call.run().elements::<i8>(0), expected);
+            let call = Call::new(DequantizeDescriptor::new())
+                .input(typed(DataType::QSymmS8, [2, 2], &expected).quantized(quantization))
+                .output(DataType::Float32, [2, 2]);
+            assert_eq!(call.run().f32s(), values);
+        }
+    }
+
+    #[test]
+    fn float16_is_taken_and_nan_becomes_0() {
+        let call = Call::new(QuantizeDescriptor::new())
+            .input(f16s([1, 2], &[1.5, f32::NAN]))
+            .output_info(quantized(
+                DataType::QAsymmS8,
+                [1, 2],
+                Quantization::per_tensor(0.5, 0),
+            ));
+        assert_eq!(call.run().elements::<i8>(0), [3, 0]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_or_an_error() {
+        let call = |info| {
+            let input = f32s([1, 2], &[0.0; 2]);
+            Call::new(QuantizeDescriptor::new())
+                .input(input)
+                .output_info(info)
+        };
+        let bare = TensorInfo::new(DataType::QAsymmU8, [1, 2]);
+        assert_refused(&call(bare), &["\"t1\"", "no scale"]);
+        assert_refused(&call(TensorInfo::new(DataType::UInt8, [1, 2])), &["UInt8"]);
+        let three = Quantization {
+            axis: 1,
+            scales: vec![1.0; 3],
+            zero_points: vec![0; 3],
+        };
+        let error = call(quantized(DataType::QSymmS8, [1, 2], three)).error();
+        assert!(error.contains("3 scales along dimension 1"), "{error}");
+    }
+}

@@ -123,3 +123,104 @@ impl Reduce {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{DataType, Shape};
+
+    use super::*;
+    use crate::test_harness::{Call, assert_close, f16s, f32s, sample_values};
+
+    fn reduced(operation: ReduceOperation, axes: &[u32], input: [i64; 3], values: &[f32]) -> Call {
+        let kept = (0..3).map(|i| {
+            if axes.contains(&i) {
+                1
+            } else {
+                input[i as usize]
+            }
+        });
+        let out: Vec<i64> = kept.collect();
+        Call::new(ReduceDescriptor::new(operation, axes, true).unwrap())
+            .input(f32s(input, values))
+            .output(DataType::Float32, Shape::new(&out).unwrap())
+    }
+
+    #[test]
+    fn operations_are_as_defined() {
+        for (operation, expected) in [
+            (ReduceOperation::Sum, 4.0),
+            (ReduceOperation::Mean, 1.0),
+            (ReduceOperation::Max, 4.0),
+            (ReduceOperation::Min, -3.0),
+            (ReduceOperation::Prod, -24.0),
+        ] {
+            let call = reduced(operation, &[2], [1, 1, 4], &[1.0, -3.0, 4.0, 2.0]);
+            assert_eq!(call.run().f32s(), [expected], "{operation}");
+        }
+    }
+
+    #[test]
+    fn every_choice_of_axes_is_as_defined() {
+        let dims = [3, 4, 20];
+        let values = sample_values(240);
+        for choice in 0..8u32 {
+            let axes: Vec<u32> = (0..3).filter(|axis| choice >> axis & 1 == 1).collect();
+            let kept = |axis: usize| choice >> axis & 1 == 0;
+            let sizes: Vec<usize> = (0..3).map(|i| if kept(i) { dims[i] } else { 1 }).collect();
+            let mut sums = vec![0.0f64; sizes.iter().product()];
+            let mut largest = vec![f64::MIN; sums.len()];
+            for (i, &value) in values.iter().enumerate() {
+                let at = [i / 80, i / 20 % 4, i % 20];
+                let out = (0..3).fold(0, |n, axis| {
+                    n * sizes[axis] + if kept(axis) { at[axis] } else { 0 }
+                });
+                sums[out] += f64::from(value);
+                largest[out] = largest[out].max(value.into());
+            }
+            let narrow = |v: Vec<f64>| v.into_iter().map(|x| x as f32).collect::<Vec<_>>();
+            let found = reduced(ReduceOperation::Sum, &axes, [3, 4, 20], &values).run();
+            assert_close(&found.f32s(), &narrow(sums), 0.0);
+            let found = reduced(ReduceOperation::Max, &axes, [3, 4, 20], &values).run();
+            assert_close(&found.f32s(), &narrow(largest), 0.0);
+        }
+    }
+
+    #[test]
+    fn reduced_dimensions_stay_or_go() {
+        let call = |keep_dims, out: &[i64]| {
+            Call::new(ReduceDescriptor::new(ReduceOperation::Sum, &[0], keep_dims).unwrap())
+                .input(f32s([2, 2], &[1.0, 2.0, 3.0, 4.0]))
+                .output(DataType::Float32, Shape::new(out).unwrap())
+        };
+        assert_eq!(call(true, &[1, 2]).run().f32s(), [4.0, 6.0]);
+        assert_eq!(call(false, &[2]).run().f32s(), [4.0, 6.0]);
+        assert!(call(true, &[2]).error().contains("does not lead"));
+    }
+
+    #[test]
+    fn nothing_reduces_to_the_neutral_element() {
+        for (operation, expected) in [
+            (ReduceOperation::Sum, 0.0),
+            (ReduceOperation::Prod, 1.0),
+            (ReduceOperation::Max, f32::NEG_INFINITY),
+            (ReduceOperation::Min, f32::INFINITY),
+            (ReduceOperation::Mean, f32::NAN),
+        ] {
+            let found = reduced(operation, &[1], [2, 0, 1], &[]).run().f32s();
+            assert_close(&found, &[expected; 2], 0.0);
+        }
+    }
+
+    #[test]
+    fn nan_propagates_and_float16_is_rounded_once() {
+        for operation in [ReduceOperation::Max, ReduceOperation::Min] {
+            let values = [1.0, f32::NAN, 2.0];
+            assert!(reduced(operation, &[2], [1, 1, 3], &values).run().f32s()[0].is_nan());
+            assert!(reduced(operation, &[0], [3, 1, 1], &values).run().f32s()[0].is_nan());
+        }
+        let call = Call::new(ReduceDescriptor::new(ReduceOperation::Sum, &[0], false).unwrap())
+            .input(f16s([3], &[2048.0, 1.0, 1.0]))
+            .output(DataType::Float16, Shape::SCALAR);
+        assert_eq!(call.run().f16s(), [2050.0]);
+    }
+}

@@ -155,3 +155,118 @@ impl Resize {
 fn mix(a: f32, b: f32, weight: f32) -> f32 {
     a * (1.0 - weight) + b * weight
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::DataType;
+
+    use super::*;
+    use crate::test_harness::{Call, assert_close, f16s, f32s};
+
+    fn descriptor(method: ResizeMethod, flags: [bool; 2]) -> ResizeDescriptor {
+        ResizeDescriptor {
+            align_corners: flags[0].into(),
+            half_pixel_centers: flags[1].into(),
+            ..ResizeDescriptor::new(method, DataLayout::Nhwc)
+        }
+    }
+
+    const PLAIN: [bool; 2] = [false, false];
+    const ALIGNED: [bool; 2] = [true, false];
+    const CENTRES: [bool; 2] = [false, true];
+
+    /// One row, resized.
+    fn row(d: ResizeDescriptor, values: &[f32], width: i64) -> Vec<f32> {
+        let call = Call::new(d)
+            .input(f32s([1, 1, values.len() as i64, 1], values))
+            .output(DataType::Float32, [1, 1, width, 1]);
+        call.run().f32s()
+    }
+
+    #[test]
+    fn bilinear_positions_follow_the_flags() {
+        let run = |flags| row(descriptor(ResizeMethod::Bilinear, flags), &[0.0, 10.0], 4);
+        // p / 2: 0, 0.5, 1, 1.5 (clamped to 1).
+        assert_eq!(run(PLAIN), [0.0, 5.0, 10.0, 10.0]);
+        // p / 3
+        assert_close(&run(ALIGNED), &[0.0, 10.0 / 3.0, 20.0 / 3.0, 10.0], 1e-6);
+        // (p + 0.5) / 2 - 0.5: -0.25 (clamped to 0), 0.25, 0.75, 1.25 (clamped to 1).
+        assert_eq!(run(CENTRES), [0.0, 2.5, 7.5, 10.0]);
+        // Both: (p + 0.5) / 3 - 0.5: -1/3, 0, 1/3, 2/3.
+        assert_close(
+            &run([true, true]),
+            &[0.0, 0.0, 10.0 / 3.0, 20.0 / 3.0],
+            1e-6,
+        );
+    }
+
+    #[test]
+    fn nearest_positions_follow_the_flags() {
+        let run = |flags, values: &[f32], width| {
+            row(
+                descriptor(ResizeMethod::NearestNeighbor, flags),
+                values,
+                width,
+            )
+        };
+        // 3 p / 5: 0, 0.6, 1.2, 1.8, 2.4: each element reaches up to the next.
+        assert_eq!(run(PLAIN, &[1.0, 2.0, 3.0], 5), [1.0, 1.0, 2.0, 2.0, 3.0]);
+        // 2 p / 4: 0, 0.5, 1, 1.5, 2; between two, the upper one.
+        assert_eq!(run(ALIGNED, &[1.0, 2.0, 3.0], 5), [1.0, 2.0, 2.0, 3.0, 3.0]);
+        // 0.6 (p + 0.5) - 0.5: -0.2, 0.4, 1, 1.6, 2.2.
+        assert_eq!(run(CENTRES, &[1.0, 2.0, 3.0], 5), [1.0, 1.0, 2.0, 3.0, 3.0]);
+        // 2 (p + 0.5) - 0.5: 0.5, 2.5.
+        assert_eq!(run(CENTRES, &[1.0, 2.0, 3.0, 4.0], 2), [2.0, 4.0]);
+        // An output of one element has no corners to align: 3 p.
+        assert_eq!(run(ALIGNED, &[1.0, 2.0, 3.0], 1), [1.0]);
+    }
+
+    #[test]
+    fn whole_positions_are_met_exactly() {
+        // 49 p / 49 = p, whatever 1 / 49 rounds to.
+        let values: Vec<f32> = (0..49).map(|i| i as f32).collect();
+        let d = descriptor(ResizeMethod::NearestNeighbor, PLAIN);
+        let doubled: Vec<f32> = (0..98).map(|i| (i / 2) as f32).collect();
+        assert_eq!(row(d, &values, 49), values);
+        assert_eq!(row(d, &values, 98), doubled);
+    }
+
+    #[test]
+    fn rows_and_columns_are_interpolated_in_both_layouts() {
+        // 0 2      0 1 2 2
+        // 4 6  to  2 3 4 4  and so on, for two channels, the second ten times the first.
+        let image = [0.0, 2.0, 4.0, 6.0];
+        let expected = [0.0, 1.0, 2.0, 2.0, 2.0, 3.0, 4.0, 4.0, 4.0, 5.0, 6.0, 6.0];
+        let expected = [&expected[..], &[4.0, 5.0, 6.0, 6.0]].concat();
+        let d = descriptor(ResizeMethod::Bilinear, PLAIN);
+        let interleaved =
+            |v: &[f32]| -> Vec<f32> { v.iter().flat_map(|&x| [x, 10.0 * x]).collect() };
+        let planes = |v: &[f32]| [v.to_vec(), v.iter().map(|x| 10.0 * x).collect()].concat();
+        let call = Call::new(d)
+            .input(f32s([1, 2, 2, 2], &interleaved(&image)))
+            .output(DataType::Float32, [1, 4, 4, 2]);
+        assert_eq!(call.run().f32s(), interleaved(&expected));
+        let call = Call::new(ResizeDescriptor {
+            data_layout: DataLayout::Nchw.0,
+            ..d
+        })
+        .input(f32s([1, 2, 2, 2], &planes(&image)))
+        .output(DataType::Float32, [1, 2, 4, 4]);
+        assert_eq!(call.run().f32s(), planes(&expected));
+    }
+
+    #[test]
+    fn float16_and_empty_tensors() {
+        let d = descriptor(ResizeMethod::Bilinear, PLAIN);
+        let call = Call::new(d)
+            .input(f16s([1, 1, 2, 1], &[1.0, 2.0]))
+            .output(DataType::Float16, [1, 1, 4, 1]);
+        assert_eq!(call.run().f16s(), [1.0, 1.5, 2.0, 2.0]);
+        let empty = |out: [i64; 4]| {
+            let input = f32s([1, 0, 2, 1], &[]);
+            Call::new(d).input(input).output(DataType::Float32, out)
+        };
+        assert!(empty([1, 0, 4, 1]).run().f32s().is_empty());
+        assert!(empty([1, 2, 4, 1]).error().contains("has no elements"));
+    }
+}

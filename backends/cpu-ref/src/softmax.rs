@@ -78,3 +78,73 @@ impl Softmax {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{DataType, Shape};
+
+    use super::*;
+    use crate::test_harness::{Call, assert_close, f16s, f32s, sample_values};
+
+    #[test]
+    fn powers_are_divided_by_their_sum() {
+        // e^(ln 1), e^(ln 3) of a sum of 4; with beta = 2 they are squared: 1 and 9 of 10.
+        let ln_3 = 3f32.ln();
+        for (beta, expected) in [(1.0, [0.25, 0.75]), (2.0, [0.1, 0.9])] {
+            let call = Call::new(SoftmaxDescriptor { beta, axis: 0 })
+                .input(f32s([2], &[0.0, ln_3]))
+                .output(DataType::Float32, [2]);
+            assert_close(&call.run().f32s(), &expected, 1e-7);
+        }
+    }
+
+    #[test]
+    fn every_axis_is_as_defined() {
+        let dims = [2, 3, 4];
+        let values = sample_values(24);
+        for axis in 0..3 {
+            let inner: usize = dims[axis + 1..].iter().product();
+            let power = |i: usize| f64::from(-1.5 * values[i]).exp();
+            let expected: Vec<f32> = (0..24)
+                .map(|i| {
+                    let first = i - i / inner % dims[axis] * inner;
+                    let sum: f64 = (0..dims[axis]).map(|k| power(first + k * inner)).sum();
+                    (power(i) / sum) as f32
+                })
+                .collect();
+            let axis = axis as u32;
+            let call = Call::new(SoftmaxDescriptor { beta: -1.5, axis })
+                .input(f32s([2, 3, 4], &values))
+                .output(DataType::Float32, [2, 3, 4]);
+            assert_close(&call.run().f32s(), &expected, 2e-7);
+        }
+    }
+
+    #[test]
+    fn large_numbers_do_not_overflow() {
+        let call = Call::new(SoftmaxDescriptor { beta: 1.0, axis: 0 })
+            .input(f32s([3], &[1000.0, 1000.0, -1000.0]))
+            .output(DataType::Float32, [3]);
+        assert_eq!(call.run().f32s(), [0.5, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn float16_and_empty_tensors() {
+        let call = Call::new(SoftmaxDescriptor { beta: 1.0, axis: 1 })
+            .input(f16s([1, 2], &[3.0, 3.0]))
+            .output(DataType::Float16, [1, 2]);
+        assert_eq!(call.run().f16s(), [0.5, 0.5]);
+        let call = Call::new(SoftmaxDescriptor { beta: 1.0, axis: 1 })
+            .input(f32s([2, 0], &[]))
+            .output(DataType::Float32, [2, 0]);
+        assert!(call.run().f32s().is_empty());
+    }
+
+    #[test]
+    fn an_axis_that_is_not_there_is_an_error() {
+        let call = Call::new(SoftmaxDescriptor { beta: 1.0, axis: 0 })
+            .input(f32s(Shape::SCALAR, &[1.0]))
+            .output(DataType::Float32, Shape::SCALAR);
+        assert!(call.error().contains("dimension 0 of []"));
+    }
+}

@@ -12,8 +12,8 @@ use std::{
 };
 
 use armnn_backend_api::{
-    BackendError, DataType, Element, LayerDescriptor, Quantization, Result, Shape, StaticBackend,
-    TensorInfo, cast_slice, cast_slice_mut, guard, sys,
+    BackendError, DataType, Element, LayerDescriptor, LayerType, Quantization, ReshapeDescriptor,
+    Result, Shape, StaticBackend, TensorInfo, cast_slice, cast_slice_mut, guard, sys,
 };
 use half::f16;
 
@@ -87,6 +87,13 @@ impl Tensor {
         self
     }
 
+    /// The same bytes as elements of another type.
+    pub(crate) fn with_type(mut self, data_type: DataType, shape: impl Into<Shape>) -> Self {
+        self.info = TensorInfo::new(data_type, shape);
+        assert_eq!(self.info.byte_len(), Some(self.bytes.len));
+        self
+    }
+
     pub(crate) fn quantized(mut self, quantization: Quantization) -> Self {
         self.info = self.info.quantized(quantization);
         self
@@ -106,6 +113,7 @@ pub(crate) fn sample_values(len: usize) -> Vec<f32> {
 /// One layer with its tensors.
 pub(crate) struct Call {
     descriptor: LayerDescriptor,
+    layer_type: LayerType,
     inputs: Vec<Option<Tensor>>,
     outputs: Vec<TensorInfo>,
     n_threads: u32,
@@ -133,11 +141,21 @@ impl Results {
 
 impl Call {
     pub(crate) fn new(descriptor: impl Into<LayerDescriptor>) -> Self {
+        let descriptor = descriptor.into();
         Self {
-            descriptor: descriptor.into(),
+            layer_type: descriptor.layer_type(),
+            descriptor,
             inputs: vec![],
             outputs: vec![],
             n_threads: 1,
+        }
+    }
+
+    /// A layer of a type that has no descriptor here.
+    pub(crate) fn of_type(layer_type: LayerType) -> Self {
+        Self {
+            layer_type,
+            ..Self::new(ReshapeDescriptor::new())
         }
     }
 
@@ -360,7 +378,7 @@ impl Call {
         let (descriptor, descriptor_size) = self.descriptor.raw();
         let layer = sys::ArmnnLayerDesc {
             name: text("tested"),
-            layer_type: self.descriptor.layer_type().0,
+            layer_type: self.layer_type.0,
             id: 0,
             descriptor,
             descriptor_size,
@@ -457,6 +475,8 @@ struct AlignedBytes {
     len: usize,
 }
 
+/// Its bytes are looked at through pointers only.
+#[allow(dead_code)]
 #[repr(align(64))]
 #[derive(Clone, Copy, Debug)]
 struct Line([u8; 64]);

@@ -143,7 +143,8 @@ fn a_path_that_cannot_be_read_is_named() {
 }
 
 fn demo() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo/face_detection_short_range.tflite")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../demo/assets/face_detection_short_range.tflite")
 }
 
 /// Where the tables of operators and tensors begin: writers put weights first or last, and the

@@ -179,7 +179,8 @@ fn check_indices(network: &Network) {
 }
 
 fn demo() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo/face_detection_short_range.tflite")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../demo/assets/face_detection_short_range.tflite")
 }
 
 /// Where the tables of operators and tensors begin: near a tensor's name.
