@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::{
     args::Format,
-    runtime_options::{BackendOptions, create_runtime, creation_options},
+    runtime_options::{BackendOptions, creation_options},
     terminal::{self, Style},
 };
 

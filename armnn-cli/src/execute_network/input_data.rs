@@ -133,8 +133,11 @@ fn read_file(
 /// When it is none.
 pub fn array_names(path: &Path) -> anyhow::Result<Vec<String>> {
     let archive = open_archive(path)?;
-    let names = archive.file_names().map(|name| name.strip_suffix(".npy").unwrap_or(name));
-    let mut names: Vec<String> = names.map(str::to_owned).collect();
+    let mut names = Vec::new();
+    for name in archive.file_names() {
+        let name = name.with_context(|| format!("cannot read the names in '{}'", path.display()))?;
+        names.push(name.strip_suffix(".npy").unwrap_or(&name).to_owned());
+    }
     names.sort_unstable();
     ensure!(!names.is_empty(), "there is no array in '{}'", path.display());
     Ok(names)

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context as _, bail, ensure};
 use armnn_network::Network;
-use armnn_runtime::{DataType, Shape, TensorInfo};
+use armnn_runtime::{Shape, TensorInfo};
 
 use super::{
     images::Normalisation,

@@ -3,10 +3,11 @@
 use std::fs;
 
 use armnn_network::NetworkBuilder;
+use armnn_runtime::DataType;
 
 use super::*;
 
-/// Inputs `a=b` Float32[2] and `c` QAsymmU8[1, ?].
+/// Inputs `a=b` Float32[2] and `c` Signed32[1, ?].
 fn network() -> Network {
     let mut builder = NetworkBuilder::new();
     let a = TensorInfo::new(DataType::Float32, [2]);
