@@ -1,2 +1,7 @@
 //! The `armnn` command.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    armnn_cli::main()
+}

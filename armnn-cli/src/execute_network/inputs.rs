@@ -1,0 +1,320 @@
+//! The inputs of a run: which file is for which input, their shapes, and random data where there
+//! are none.
+
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use anyhow::{Context as _, bail, ensure};
+use armnn_network::Network;
+use armnn_runtime::{Shape, TensorInfo};
+
+use super::{
+    images::Normalisation,
+    input_data::{self, DataSource, FileKind},
+    values,
+};
+
+/// An input that is ready.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// Its type and shape; every dimension is known.
+    pub info: TensorInfo,
+    /// Its elements.
+    pub bytes: Vec<u8>,
+    /// Where they come from; `None`: they are random.
+    pub source: Option<DataSource>,
+}
+
+/// `NAME=DIMENSIONS`, as it is written on the command line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedShape {
+    /// The input.
+    pub name: String,
+    /// Its shape.
+    pub shape: Shape,
+}
+
+impl FromStr for NamedShape {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // Names may contain '=', dimensions do not.
+        let Some((name, dims)) = text.rsplit_once('=') else {
+            return Err("a shape has the form NAME=1,224,224,3; there is no '=' here".into());
+        };
+        let dims = match dims.trim() {
+            "" => Vec::new(),
+            dims => dims.split(',').map(dimension).collect::<Result<_, _>>()?,
+        };
+        let shape = Shape::new(&dims).map_err(|e| e.to_string())?;
+        Ok(Self {
+            name: name.to_owned(),
+            shape,
+        })
+    }
+}
+
+fn dimension(text: &str) -> Result<i64, String> {
+    match text.trim().parse() {
+        Ok(dim @ 0..) => Ok(dim),
+        _ => Err(format!("'{text}' is no dimension; a shape has the form NAME=1,224,224,3")),
+    }
+}
+
+/// Makes the inputs of a network ready.
+///
+/// `files` are `[NAME=]FILE`: those with a name go to the input of that name, the others to the
+/// remaining inputs in the model's order. The arrays of a `.npz` file without a name go to the
+/// inputs that have their names, or, named `arr_0`, `arr_1`, …, to those at these places.
+///
+/// # Errors
+/// When a name is that of no input, two files are for one input, a shape is not one that the model
+/// takes, or a file does not hold what its input takes.
+pub fn prepare(
+    network: &Network,
+    files: &[String],
+    shapes: &[NamedShape],
+    normalisation: &Normalisation,
+) -> anyhow::Result<Vec<Input>> {
+    let mut declared: Vec<(String, TensorInfo)> = network
+        .inputs()
+        .iter()
+        .map(|&id| (network.tensor(id).name.clone(), network.tensor(id).info.clone()))
+        .collect();
+    set_shapes(&mut declared, shapes)?;
+    let sources = Assignment::new(&declared, files)?.sources;
+    let inputs = declared.into_iter().zip(sources).enumerate();
+    inputs
+        .map(|(index, ((name, info), source))| {
+            let (shape, bytes) = match &source {
+                Some(source) => input_data::read(source, &name, &info, normalisation)?,
+                None => (info.shape, random(&name, &info, index)?),
+            };
+            let info = TensorInfo { shape, ..info };
+            Ok(Input {
+                name,
+                info,
+                bytes,
+                source,
+            })
+        })
+        .collect()
+}
+
+fn set_shapes(declared: &mut [(String, TensorInfo)], shapes: &[NamedShape]) -> anyhow::Result<()> {
+    for (index, given) in shapes.iter().enumerate() {
+        let NamedShape { name, shape } = given;
+        ensure!(
+            !shapes[..index].iter().any(|other| other.name == *name),
+            "--input-tensor-shape is given twice for input '{name}'"
+        );
+        let at = position(declared, name)
+            .with_context(|| format!("--input-tensor-shape {name}=… cannot be used"))?;
+        let info = &mut declared[at].1;
+        ensure!(
+            info.shape.accepts(shape),
+            "--input-tensor-shape gives input '{name}' the shape {shape}; the model takes {}",
+            info.shape
+        );
+        info.shape = *shape;
+    }
+    Ok(())
+}
+
+fn position(declared: &[(String, TensorInfo)], name: &str) -> anyhow::Result<usize> {
+    declared
+        .iter()
+        .position(|(other, _)| other == name)
+        .with_context(|| format!("the model has no input '{name}'; {}", list(declared)))
+}
+
+fn list(declared: &[(String, TensorInfo)]) -> String {
+    if declared.is_empty() {
+        return "it has no inputs".to_owned();
+    }
+    let inputs: Vec<_> = declared.iter().map(|(name, info)| format!("'{name}' {info}")).collect();
+    format!("its inputs are {}", inputs.join(", "))
+}
+
+/// Which data are for which input.
+struct Assignment<'a> {
+    declared: &'a [(String, TensorInfo)],
+    sources: Vec<Option<DataSource>>,
+}
+
+impl<'a> Assignment<'a> {
+    fn new(declared: &'a [(String, TensorInfo)], files: &[String]) -> anyhow::Result<Self> {
+        let mut this = Self {
+            declared,
+            sources: vec![None; declared.len()],
+        };
+        let mut unnamed: Vec<&Path> = Vec::new();
+        for file in files {
+            match this.named(file)? {
+                Some((at, path)) => {
+                    let source = this.source_for(at, path)?;
+                    this.set(at, source)?;
+                }
+                None if FileKind::of(Path::new(file))? == FileKind::Npz => {
+                    this.set_arrays(Path::new(file))?;
+                }
+                None => unnamed.push(Path::new(file)),
+            }
+        }
+        for path in unnamed {
+            let free = this.sources.iter().position(Option::is_none);
+            let at = free.with_context(|| {
+                format!(
+                    "there is no input left for '{}': {} files are given, and {}",
+                    path.display(),
+                    files.len(),
+                    list(declared)
+                )
+            })?;
+            this.set(at, DataSource::File(path.to_owned()))?;
+        }
+        Ok(this)
+    }
+
+    /// The input and the file of `NAME=FILE`; `None` for a file alone. Both names and paths may
+    /// contain '=', so that the names of the inputs decide, and then the files that there are.
+    fn named<'t>(&self, text: &'t str) -> anyhow::Result<Option<(usize, &'t Path)>> {
+        let splits = text.match_indices('=').map(|(at, _)| (&text[..at], &text[at + 1..]));
+        for (name, path) in splits.clone() {
+            if let Some(at) = self.declared.iter().position(|(other, _)| other == name) {
+                return Ok(Some((at, Path::new(path))));
+            }
+        }
+        let mut splits = splits;
+        match splits.next() {
+            Some((name, _)) if !Path::new(text).exists() => {
+                position(self.declared, name)
+                    .with_context(|| format!("--input-tensor-data {text} cannot be used"))?;
+                Ok(None)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The data for one input in a file that is named for it.
+    fn source_for(&self, at: usize, path: &Path) -> anyhow::Result<DataSource> {
+        if FileKind::of(path)? != FileKind::Npz {
+            return Ok(DataSource::File(path.to_owned()));
+        }
+        let input = &self.declared[at].0;
+        let names = input_data::array_names(path)?;
+        let name = match &names[..] {
+            [only] => only,
+            _ => names.iter().find(|name| *name == input).with_context(|| {
+                format!(
+                    "'{}' holds several arrays, and none is named '{input}': {}",
+                    path.display(),
+                    names.join(", ")
+                )
+            })?,
+        };
+        Ok(DataSource::Array {
+            archive: path.to_owned(),
+            name: name.clone(),
+        })
+    }
+
+    /// Gives the arrays of an archive to the inputs that have their names.
+    fn set_arrays(&mut self, path: &Path) -> anyhow::Result<()> {
+        let names = input_data::array_names(path)?;
+        let mut unused = Vec::new();
+        for name in &names {
+            let by_name = self.declared.iter().position(|(other, _)| other == name);
+            let by_place = || name.strip_prefix("arr_")?.parse().ok();
+            match by_name.or_else(by_place).filter(|&at| at < self.declared.len()) {
+                Some(at) => {
+                    let (archive, name) = (PathBuf::from(path), name.clone());
+                    self.set(at, DataSource::Array { archive, name })?;
+                }
+                None => unused.push(name.as_str()),
+            }
+        }
+        let list = list(self.declared);
+        if unused.len() == names.len() {
+            bail!(
+                "no array in '{}' has the name of an input: it holds {}; {list}",
+                path.display(),
+                names.join(", ")
+            );
+        }
+        if !unused.is_empty() {
+            let unused = unused.join(", ");
+            log::warn!("'{}': no input is named {unused}: not used; {list}", path.display());
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, at: usize, source: DataSource) -> anyhow::Result<()> {
+        if let Some(other) = &self.sources[at] {
+            bail!("both '{other}' and '{source}' are for input '{}'", self.declared[at].0);
+        }
+        self.sources[at] = Some(source);
+        Ok(())
+    }
+}
+
+/// The seed of random data; the same in every run, so that runs can be compared.
+pub const RANDOM_SEED: u64 = 0x41_72_6d_4e_4e;
+
+/// Random elements: floating-point numbers from -1 to 1, quantized ones over all they can hold, and
+/// other integers, which may be indices, 0 or 1.
+fn random(name: &str, info: &TensorInfo, index: usize) -> anyhow::Result<Vec<u8>> {
+    let Some(count) = info.shape.num_elements() else {
+        bail!(
+            "input '{name}' is {info}: give its data with --input-tensor-data, or its shape with \
+             --input-tensor-shape"
+        );
+    };
+    let len = info.byte_len().filter(|&len| len <= MAX_RANDOM).with_context(|| {
+        format!("input '{name}' of {info} is too large to be filled with random data")
+    })?;
+    log::warn!(
+        "input '{name}' ({info}) has no data: random numbers are used, so that only the times \
+         mean something; give data with --input-tensor-data"
+    );
+    let mut generator = SplitMix64(RANDOM_SEED.wrapping_add(index as u64));
+    if info.data_type.is_quantized() {
+        return Ok((0..len).map(|_| (generator.next() >> 56) as u8).collect());
+    }
+    let is_float = info.data_type.is_float();
+    let numbers = (0..count).map(|_| {
+        // 53 random bits are a number from 0 to below 1.
+        let unit = (generator.next() >> 11) as f64 / (1u64 << 53) as f64;
+        if is_float { unit * 2.0 - 1.0 } else { (unit * 2.0).floor() }
+    });
+    values::encode(info, numbers).with_context(|| {
+        format!(
+            "there are no random numbers of type {} for input '{name}'; give data with \
+             --input-tensor-data",
+            info.data_type
+        )
+    })
+}
+
+/// The most bytes that are filled with random numbers.
+const MAX_RANDOM: usize = 1 << 33;
+
+/// The generator of Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests;

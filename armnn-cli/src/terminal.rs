@@ -1,0 +1,102 @@
+//! Writing for people: standard output, colours, errors.
+
+use std::{
+    fmt,
+    io::{self, ErrorKind, IsTerminal as _, Write as _},
+};
+
+use anyhow::Context as _;
+
+/// Writes a result to standard output. That the reader does not want to see all of it is no error.
+///
+/// # Errors
+/// When standard output cannot be written to.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome.context("cannot write to standard output"),
+    }
+}
+
+/// Writes a value to standard output as one JSON document.
+///
+/// # Errors
+/// When standard output cannot be written to.
+pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    let mut text = serde_json::to_string_pretty(value).context("cannot write the result as JSON")?;
+    text.push('\n');
+    print(&text)
+}
+
+/// Writes an error to standard error, with its causes as far as it does not name them itself.
+pub fn print_error(error: &anyhow::Error) {
+    let style = Style::of(io::stderr().is_terminal());
+    let mut text = format!("{} {error}\n", style.bad("error:"));
+    let mut told = error.to_string();
+    for cause in error.chain().skip(1) {
+        let cause = cause.to_string();
+        if !told.contains(&cause) {
+            text.push_str(&format!("  because: {cause}\n"));
+            told.push_str(&cause);
+        }
+    }
+    // There is nobody left to tell if this fails.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Whether text is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// It is not.
+    Plain,
+    /// With escape sequences for a terminal.
+    Coloured,
+}
+
+impl Style {
+    /// Coloured when standard output is a terminal and the environment does not set `NO_COLOR`.
+    pub fn of_stdout() -> Self {
+        Self::of(io::stdout().is_terminal())
+    }
+
+    fn of(is_terminal: bool) -> Self {
+        if is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) {
+            Self::Coloured
+        } else {
+            Self::Plain
+        }
+    }
+
+    /// A heading.
+    pub fn heading(self, text: impl fmt::Display) -> String {
+        self.with("1", text)
+    }
+
+    /// Something that is as it should be.
+    pub fn good(self, text: impl fmt::Display) -> String {
+        self.with("32", text)
+    }
+
+    /// Something to look at.
+    pub fn notable(self, text: impl fmt::Display) -> String {
+        self.with("33", text)
+    }
+
+    /// Something that is wrong.
+    pub fn bad(self, text: impl fmt::Display) -> String {
+        self.with("31;1", text)
+    }
+
+    /// Something of less weight.
+    pub fn faint(self, text: impl fmt::Display) -> String {
+        self.with("2", text)
+    }
+
+    fn with(self, code: &str, text: impl fmt::Display) -> String {
+        match self {
+            Self::Plain => text.to_string(),
+            Self::Coloured => format!("\x1b[{code}m{text}\x1b[0m"),
+        }
+    }
+}
