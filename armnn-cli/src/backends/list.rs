@@ -30,7 +30,12 @@ Backends are loaded, and asked whether their hardware is there. Exit code: 0 whe
 be used, otherwise 1.")]
 pub struct Arguments {
     /// A directory of backends; repeatable
-    #[arg(short = 'b', long = "dynamic-backends-path", visible_alias = "path", value_name = "DIR")]
+    #[arg(
+        short = 'b',
+        long = "dynamic-backends-path",
+        visible_alias = "path",
+        value_name = "DIR"
+    )]
     pub dynamic_backends_paths: Vec<PathBuf>,
 
     /// What backends are asked for.
@@ -185,7 +190,10 @@ impl CandidateEntry {
     fn new(verdict: &Verdict) -> Self {
         Self {
             path: verdict.path.display().to_string(),
-            canonical_path: verdict.canonical_path.as_ref().map(|p| p.display().to_string()),
+            canonical_path: verdict
+                .canonical_path
+                .as_ref()
+                .map(|p| p.display().to_string()),
             status: verdict.status.as_str(),
             stage: verdict.stage.as_str(),
             code: verdict.code.map(Code::as_str),
@@ -208,15 +216,29 @@ impl Found {
     }
 
     fn write_text(&self, out: &mut String, style: Style) -> std::fmt::Result {
-        writeln!(out, "{} {}", style.heading("Backend interface"), BackendVersion::CURRENT)?;
+        writeln!(
+            out,
+            "{} {}",
+            style.heading("Backend interface"),
+            BackendVersion::CURRENT
+        )?;
         writeln!(out, "\n{}", style.heading("Directories"))?;
         for report in &self.report.paths {
             let path = report.path.display();
             match report.status {
                 PathStatus::Ok => {
-                    writeln!(out, "  {path}  {}", style.faint(format_args!("({})", report.source)))?;
+                    writeln!(
+                        out,
+                        "  {path}  {}",
+                        style.faint(format_args!("({})", report.source))
+                    )?;
                 }
-                _ => writeln!(out, "  {path}  {}: {}", style.bad(report.status), report.message)?,
+                _ => writeln!(
+                    out,
+                    "  {path}  {}: {}",
+                    style.bad(report.status),
+                    report.message
+                )?,
             }
         }
         if self.report.paths.is_empty() {
@@ -230,13 +252,19 @@ impl Found {
         if self.report.candidates.is_empty() {
             writeln!(out, "  none")?;
         }
-        let noun = if self.usable == 1 { "backend" } else { "backends" };
+        let noun = if self.usable == 1 {
+            "backend"
+        } else {
+            "backends"
+        };
         writeln!(out, "\n{} usable {noun}", self.usable)
     }
 
     fn write_static(&self, out: &mut String, style: Style) -> std::fmt::Result {
         let backends = self.report.backends.iter().zip(&self.devices);
-        let linked: Vec<_> = backends.filter(|(b, _)| b.origin == Origin::Static).collect();
+        let linked: Vec<_> = backends
+            .filter(|(b, _)| b.origin == Origin::Static)
+            .collect();
         if linked.is_empty() && self.report.failed_static.is_empty() {
             return Ok(());
         }
@@ -256,7 +284,12 @@ impl Found {
         Ok(())
     }
 
-    fn write_candidate(&self, out: &mut String, verdict: &Verdict, style: Style) -> std::fmt::Result {
+    fn write_candidate(
+        &self,
+        out: &mut String,
+        verdict: &Verdict,
+        style: Style,
+    ) -> std::fmt::Result {
         let status = format!("{:11}", verdict.status);
         let status = match verdict.status {
             Status::Loaded => style.good(status),
@@ -265,7 +298,11 @@ impl Found {
         };
         write!(out, "  {status}  {}", verdict.path.display())?;
         if let Some(code) = verdict.code {
-            write!(out, "  {}", style.faint(format_args!("{}: {code}", verdict.stage)))?;
+            write!(
+                out,
+                "  {}",
+                style.faint(format_args!("{}: {code}", verdict.stage))
+            )?;
         }
         writeln!(out, "\n               {}", verdict.message)?;
         if let Some(devices) = self.devices_of(verdict) {
@@ -283,7 +320,11 @@ impl Found {
             return None;
         }
         let id = verdict.backend_id.as_ref()?;
-        let at = self.report.backends.iter().position(|backend| backend.id == *id)?;
+        let at = self
+            .report
+            .backends
+            .iter()
+            .position(|backend| backend.id == *id)?;
         let devices = self.devices.get(at)?.as_ref().ok()?;
         (!devices.is_empty()).then_some(&devices[..])
     }

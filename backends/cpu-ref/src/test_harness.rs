@@ -359,7 +359,7 @@ impl Call {
                 byte_len: info.byte_len().unwrap_or(0),
                 consumers: null(),
                 n_consumers: 0,
-                reserved: 0,
+                flags: 0,
             });
             tensors.len() as u32 - 1
         };
