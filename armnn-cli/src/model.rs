@@ -115,11 +115,17 @@ mod tests {
         let text = dir.path().join("notes.tflite");
         std::fs::write(&text, "not a model").unwrap();
         let error = load(&text).unwrap_err().to_string();
-        assert!(error.contains("notes.tflite") && error.contains("not a model"), "{error}");
+        assert!(
+            error.contains("notes.tflite") && error.contains("not a model"),
+            "{error}"
+        );
         let error = load(dir.path()).unwrap_err().to_string();
         assert!(error.contains("a directory"), "{error}");
         let error = format!("{:#}", load(&dir.path().join("none.tflite")).unwrap_err());
-        assert!(error.contains("none.tflite") && error.contains("No such file"), "{error}");
+        assert!(
+            error.contains("none.tflite") && error.contains("No such file"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -128,6 +134,9 @@ mod tests {
         let path = dir.path().join("model.bin");
         std::fs::write(&path, b"\x08\x08\x12\x07pytorch").unwrap();
         let error = load(&path).unwrap_err().to_string();
-        assert!(error.contains("ONNX models are not supported yet by this version"), "{error}");
+        assert!(
+            error.contains("ONNX models are not supported yet by this version"),
+            "{error}"
+        );
     }
 }

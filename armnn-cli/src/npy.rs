@@ -114,12 +114,16 @@ impl Header {
         let length = match start[6] {
             1 => {
                 let mut length = [0; 2];
-                reader.read_exact(&mut length).context("the file ends in its header")?;
+                reader
+                    .read_exact(&mut length)
+                    .context("the file ends in its header")?;
                 u32::from(u16::from_le_bytes(length))
             }
             2 | 3 => {
                 let mut length = [0; 4];
-                reader.read_exact(&mut length).context("the file ends in its header")?;
+                reader
+                    .read_exact(&mut length)
+                    .context("the file ends in its header")?;
                 u32::from_le_bytes(length)
             }
             version => bail!("version {version} of the .npy format is unknown"),
@@ -129,7 +133,9 @@ impl Header {
             "the header of the .npy file would have {length} bytes; the file is damaged"
         );
         let mut text = vec![0; length as usize];
-        reader.read_exact(&mut text).context("the file ends in its header")?;
+        reader
+            .read_exact(&mut text)
+            .context("the file ends in its header")?;
         let text = std::str::from_utf8(&text).context("the header of the .npy file is no text")?;
         Self::parse(text).with_context(|| format!("the header of the .npy file is {}", text.trim()))
     }
@@ -168,7 +174,9 @@ impl Header {
             return Some(0);
         }
         let size = self.element_type.size as u64;
-        self.shape.iter().try_fold(size, |n, &dim| n.checked_mul(dim))
+        self.shape
+            .iter()
+            .try_fold(size, |n, &dim| n.checked_mul(dim))
     }
 
     /// Reads the elements, which follow the header: row-major, in the byte order of this machine.
@@ -176,9 +184,14 @@ impl Header {
     /// # Errors
     /// When there are fewer or more than the header says.
     pub fn read_elements(&self, reader: &mut impl Read) -> anyhow::Result<Vec<u8>> {
-        let size = self.data_size().context("the array is larger than any memory")?;
+        let size = self
+            .data_size()
+            .context("the array is larger than any memory")?;
         let mut bytes = Vec::new();
-        reader.take(size).read_to_end(&mut bytes).context("cannot read the elements")?;
+        reader
+            .take(size)
+            .read_to_end(&mut bytes)
+            .context("cannot read the elements")?;
         ensure!(
             bytes.len() as u64 == size,
             "the file ends early: an array of {} {:?} has {size} bytes, there are {}",
@@ -186,8 +199,15 @@ impl Header {
             self.shape,
             bytes.len()
         );
-        let more = reader.take(1).read_to_end(&mut Vec::new()).context("cannot read on")?;
-        ensure!(more == 0, "there is more in the file than one array of {:?}", self.shape);
+        let more = reader
+            .take(1)
+            .read_to_end(&mut Vec::new())
+            .context("cannot read on")?;
+        ensure!(
+            more == 0,
+            "there is more in the file than one array of {:?}",
+            self.shape
+        );
         if self.element_type.big_endian != cfg!(target_endian = "big") {
             swap_bytes(&mut bytes, self.element_type.size);
         }
@@ -313,7 +333,10 @@ impl<'a> Literal<'a> {
         self.expect('(')?;
         while !self.take(')') {
             self.skip_space();
-            let end = self.0.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.0.len());
+            let end = self
+                .0
+                .find(|c: char| !c.is_ascii_digit())
+                .unwrap_or(self.0.len());
             let (digits, rest) = self.0.split_at(end);
             numbers.push(digits.parse().context("a dimension is no number")?);
             // Python 2 wrote long integers with an L.
@@ -347,7 +370,10 @@ mod tests {
 
     #[test]
     fn a_header_is_read_whatever_its_order_and_spaces() {
-        let bytes = file("{ 'shape':(2L, 3,) ,\"fortran_order\": False,'descr':'|u1'}", b"abcdef");
+        let bytes = file(
+            "{ 'shape':(2L, 3,) ,\"fortran_order\": False,'descr':'|u1'}",
+            b"abcdef",
+        );
         let (header, elements) = read(&bytes).unwrap();
         assert_eq!(header.shape, [2, 3]);
         assert_eq!(header.element_type.to_string(), "|u1");
@@ -356,7 +382,10 @@ mod tests {
 
     #[test]
     fn big_endian_elements_are_turned() {
-        let bytes = file("{'descr': '>u2', 'fortran_order': False, 'shape': (2,)}", &[1, 2, 3, 4]);
+        let bytes = file(
+            "{'descr': '>u2', 'fortran_order': False, 'shape': (2,)}",
+            &[1, 2, 3, 4],
+        );
         let (_, elements) = read(&bytes).unwrap();
         let numbers = [0x0102u16, 0x0304].map(u16::to_ne_bytes).concat();
         assert_eq!(elements, numbers);
@@ -408,18 +437,36 @@ mod tests {
             (b"hello, world".to_vec(), "no .npy file"),
             (b"\x93NUMPY".to_vec(), "no .npy file"),
             (b"\x93NUMPY\x09\0\x01\0{".to_vec(), "version 9"),
-            (b"\x93NUMPY\x02\0\xff\xff\xff\xff{".to_vec(), "4294967295 bytes"),
+            (
+                b"\x93NUMPY\x02\0\xff\xff\xff\xff{".to_vec(),
+                "4294967295 bytes",
+            ),
             (b"\x93NUMPY\x01\0\xff\xff{".to_vec(), "ends in its header"),
             (file(good, &[0; 7]), "ends early"),
             (file(good, &[0; 9]), "more in the file"),
             (file(&good.replace("<f4", "|O"), &[]), "type '|O'"),
-            (file(&good.replace("'<f4'", "[('a', '<f4')]"), &[]), "structures"),
+            (
+                file(&good.replace("'<f4'", "[('a', '<f4')]"), &[]),
+                "structures",
+            ),
             (file(&good.replace("(2,)", "(-2,)"), &[]), "no number"),
             (file(&good.replace("(2,)", "(2"), &[]), "no number"),
-            (file(&good.replace("(2,)", "(99999999999999999999,)"), &[]), "no number"),
-            (file(&good.replace("(2,)", "(9999999999, 9999999999)"), &[]), "larger than any"),
-            (file(&good.replace("False", "Maybe"), &[]), "neither True nor False"),
-            (file("{'descr': '<f4', 'shape': ()}", &[0; 4]), "'fortran_order' is missing"),
+            (
+                file(&good.replace("(2,)", "(99999999999999999999,)"), &[]),
+                "no number",
+            ),
+            (
+                file(&good.replace("(2,)", "(9999999999, 9999999999)"), &[]),
+                "larger than any",
+            ),
+            (
+                file(&good.replace("False", "Maybe"), &[]),
+                "neither True nor False",
+            ),
+            (
+                file("{'descr': '<f4', 'shape': ()}", &[0; 4]),
+                "'fortran_order' is missing",
+            ),
             (file(&"(".repeat(60000), &[]), "'{' is missing"),
         ] {
             let error = format!("{:#}", read(&bytes).unwrap_err());

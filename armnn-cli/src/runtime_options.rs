@@ -151,7 +151,13 @@ mod tests {
 
     #[test]
     fn what_is_no_option_says_what_one_looks_like() {
-        for text in ["GpuAcc.fast", "fast=1", "GpuAcc.=1", ".fast=1", "a/b.fast=1"] {
+        for text in [
+            "GpuAcc.fast",
+            "fast=1",
+            "GpuAcc.=1",
+            ".fast=1",
+            "a/b.fast=1",
+        ] {
             let error = parse(text).unwrap_err();
             assert!(
                 error.contains("BACKEND.NAME=VALUE") || error.contains("backend id"),

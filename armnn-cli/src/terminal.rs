@@ -24,7 +24,8 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// When standard output cannot be written to.
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    let mut text = serde_json::to_string_pretty(value).context("cannot write the result as JSON")?;
+    let mut text =
+        serde_json::to_string_pretty(value).context("cannot write the result as JSON")?;
     text.push('\n');
     print(&text)
 }

@@ -199,7 +199,11 @@ mod elf {
             ("executable-stack", found.executable_stack),
             ("writable-code", found.writable_code),
         ];
-        flags.iter().filter(|(_, set)| *set).map(|(name, _)| *name).collect()
+        flags
+            .iter()
+            .filter(|(_, set)| *set)
+            .map(|(name, _)| *name)
+            .collect()
     }
 
     impl Export {
@@ -256,7 +260,11 @@ mod elf {
             match &self.file_name {
                 Some(name) => {
                     let version = name.version.join(".");
-                    field(out, "vendor, name", Some(format!("{}, {}", name.vendor, name.name)))?;
+                    field(
+                        out,
+                        "vendor, name",
+                        Some(format!("{}, {}", name.vendor, name.name)),
+                    )?;
                     field(out, "version", (!version.is_empty()).then_some(version))?;
                 }
                 None => field(
@@ -268,14 +276,29 @@ mod elf {
             field(out, "size", self.size.map(|size| format!("{size} bytes")))?;
             let bits = self.class.map(|class| format!("{class}-bit"));
             let order = self.byte_order.map(|order| format!("{order}-endian"));
-            let machine: Vec<_> = [self.machine.clone(), bits, order].into_iter().flatten().collect();
-            field(out, "machine", (!machine.is_empty()).then(|| machine.join(", ")))?;
+            let machine: Vec<_> = [self.machine.clone(), bits, order]
+                .into_iter()
+                .flatten()
+                .collect();
+            field(
+                out,
+                "machine",
+                (!machine.is_empty()).then(|| machine.join(", ")),
+            )?;
             field(out, "interpreter", self.interpreter.as_ref())?;
             field(out, "soname", self.soname.as_ref())?;
-            field(out, "needed", (!self.needed.is_empty()).then(|| self.needed.join(", ")))?;
+            field(
+                out,
+                "needed",
+                (!self.needed.is_empty()).then(|| self.needed.join(", ")),
+            )?;
             field(out, "rpath", self.rpath.as_ref())?;
             field(out, "runpath", self.runpath.as_ref())?;
-            field(out, "flags", (!self.flags.is_empty()).then(|| self.flags.join(", ")))?;
+            field(
+                out,
+                "flags",
+                (!self.flags.is_empty()).then(|| self.flags.join(", ")),
+            )?;
             field(out, "build id", self.build_id.as_ref())?;
 
             if !self.exports.is_empty() {
@@ -286,7 +309,10 @@ mod elf {
                     "function" => style.good(export.state),
                     state => style.bad(state),
                 };
-                let detail = export.detail.map(|what| format!(" ({what})")).unwrap_or_default();
+                let detail = export
+                    .detail
+                    .map(|what| format!(" ({what})"))
+                    .unwrap_or_default();
                 writeln!(out, "  {:14}  {state}{detail}", export.name)?;
             }
             self.write_note(out, style)?;

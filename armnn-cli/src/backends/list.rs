@@ -1,6 +1,10 @@
 //! `armnn backends list`: every candidate, with its verdict.
 
-use std::{fmt::Write as _, path::PathBuf, process::ExitCode};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::bail;
 use armnn_runtime::{
@@ -30,7 +34,12 @@ Backends are loaded, and asked whether their hardware is there. Exit code: 0 whe
 be used, otherwise 1.")]
 pub struct Arguments {
     /// A directory of backends; repeatable
-    #[arg(short = 'b', long = "dynamic-backends-path", visible_alias = "path", value_name = "DIR")]
+    #[arg(
+        short = 'b',
+        long = "dynamic-backends-path",
+        visible_alias = "path",
+        value_name = "DIR"
+    )]
     pub dynamic_backends_paths: Vec<PathBuf>,
 
     /// What backends are asked for.
@@ -185,7 +194,10 @@ impl CandidateEntry {
     fn new(verdict: &Verdict) -> Self {
         Self {
             path: verdict.path.display().to_string(),
-            canonical_path: verdict.canonical_path.as_ref().map(|p| p.display().to_string()),
+            canonical_path: verdict
+                .canonical_path
+                .as_ref()
+                .map(|p| p.display().to_string()),
             status: verdict.status.as_str(),
             stage: verdict.stage.as_str(),
             code: verdict.code.map(Code::as_str),
@@ -208,15 +220,29 @@ impl Found {
     }
 
     fn write_text(&self, out: &mut String, style: Style) -> std::fmt::Result {
-        writeln!(out, "{} {}", style.heading("Backend interface"), BackendVersion::CURRENT)?;
+        writeln!(
+            out,
+            "{} {}",
+            style.heading("Backend interface"),
+            BackendVersion::CURRENT
+        )?;
         writeln!(out, "\n{}", style.heading("Directories"))?;
         for report in &self.report.paths {
             let path = report.path.display();
             match report.status {
                 PathStatus::Ok => {
-                    writeln!(out, "  {path}  {}", style.faint(format_args!("({})", report.source)))?;
+                    writeln!(
+                        out,
+                        "  {path}  {}",
+                        style.faint(format_args!("({})", report.source))
+                    )?;
                 }
-                _ => writeln!(out, "  {path}  {}: {}", style.bad(report.status), report.message)?,
+                _ => writeln!(
+                    out,
+                    "  {path}  {}: {}",
+                    style.bad(report.status),
+                    report.message
+                )?,
             }
         }
         if self.report.paths.is_empty() {
@@ -225,18 +251,27 @@ impl Found {
         self.write_static(out, style)?;
         writeln!(out, "\n{}", style.heading("Candidates"))?;
         for verdict in &self.report.candidates {
-            self.write_candidate(out, verdict, style)?;
+            // A family of links is one backend, and listed with it.
+            if self.first_of_family(verdict).is_none() {
+                self.write_candidate(out, verdict, style)?;
+            }
         }
         if self.report.candidates.is_empty() {
             writeln!(out, "  none")?;
         }
-        let noun = if self.usable == 1 { "backend" } else { "backends" };
+        let noun = if self.usable == 1 {
+            "backend"
+        } else {
+            "backends"
+        };
         writeln!(out, "\n{} usable {noun}", self.usable)
     }
 
     fn write_static(&self, out: &mut String, style: Style) -> std::fmt::Result {
         let backends = self.report.backends.iter().zip(&self.devices);
-        let linked: Vec<_> = backends.filter(|(b, _)| b.origin == Origin::Static).collect();
+        let linked: Vec<_> = backends
+            .filter(|(b, _)| b.origin == Origin::Static)
+            .collect();
         if linked.is_empty() && self.report.failed_static.is_empty() {
             return Ok(());
         }
@@ -256,7 +291,12 @@ impl Found {
         Ok(())
     }
 
-    fn write_candidate(&self, out: &mut String, verdict: &Verdict, style: Style) -> std::fmt::Result {
+    fn write_candidate(
+        &self,
+        out: &mut String,
+        verdict: &Verdict,
+        style: Style,
+    ) -> std::fmt::Result {
         let status = format!("{:11}", verdict.status);
         let status = match verdict.status {
             Status::Loaded => style.good(status),
@@ -265,16 +305,43 @@ impl Found {
         };
         write!(out, "  {status}  {}", verdict.path.display())?;
         if let Some(code) = verdict.code {
-            write!(out, "  {}", style.faint(format_args!("{}: {code}", verdict.stage)))?;
+            write!(
+                out,
+                "  {}",
+                style.faint(format_args!("{}: {code}", verdict.stage))
+            )?;
         }
         writeln!(out, "\n               {}", verdict.message)?;
         if let Some(devices) = self.devices_of(verdict) {
             writeln!(out, "               devices: {}", devices.join(", "))?;
         }
+        let candidates = self.report.candidates.iter();
+        let links = candidates.filter(|other| {
+            self.first_of_family(other)
+                .is_some_and(|first| first.path == verdict.path)
+        });
+        let links: Vec<_> = links
+            .map(|link| display_beside(&link.path, &verdict.path))
+            .collect();
+        if !links.is_empty() {
+            let links = format!("the same file: {}", links.join(", "));
+            writeln!(out, "               {}", style.faint(links))?;
+        }
         if !verdict.hint.is_empty() {
             writeln!(out, "               {}", style.notable(&verdict.hint))?;
         }
         Ok(())
+    }
+
+    /// The candidate that is the same file and was tried, of one that was not for that reason.
+    fn first_of_family(&self, verdict: &Verdict) -> Option<&Verdict> {
+        if verdict.code != Some(Code::DuplicateFile) || verdict.canonical_path.is_none() {
+            return None;
+        }
+        self.report.candidates.iter().find(|other| {
+            other.code != Some(Code::DuplicateFile)
+                && other.canonical_path == verdict.canonical_path
+        })
     }
 
     /// The devices of a loaded backend that names some.
@@ -283,8 +350,20 @@ impl Found {
             return None;
         }
         let id = verdict.backend_id.as_ref()?;
-        let at = self.report.backends.iter().position(|backend| backend.id == *id)?;
+        let at = self
+            .report
+            .backends
+            .iter()
+            .position(|backend| backend.id == *id)?;
         let devices = self.devices.get(at)?.as_ref().ok()?;
         (!devices.is_empty()).then_some(&devices[..])
+    }
+}
+
+/// A path: the name alone where it is in the directory of `other`.
+fn display_beside(path: &Path, other: &Path) -> String {
+    match path.file_name() {
+        Some(name) if path.parent() == other.parent() => name.display().to_string(),
+        _ => path.display().to_string(),
     }
 }

@@ -73,9 +73,8 @@ pub fn read(path: &Path, info: &TensorInfo, how: &Normalisation) -> anyhow::Resu
         layout.height
     );
     let samples = layout.arrange(&layout.resize(&image)?);
-    elements(info, &layout, &samples, how).with_context(|| {
-        format!("an image cannot be an input of type {}", info.data_type)
-    })
+    elements(info, &layout, &samples, how)
+        .with_context(|| format!("an image cannot be an input of type {}", info.data_type))
 }
 
 /// The elements for samples that stand in the input's order.
@@ -256,7 +255,10 @@ mod tests {
             mean: vec![],
             std: vec![510.0],
         };
-        assert_eq!(read(file.path(), &info, &how).unwrap(), [64, 0, 0, 0, 0, 64]);
+        assert_eq!(
+            read(file.path(), &info, &how).unwrap(),
+            [64, 0, 0, 0, 0, 64]
+        );
     }
 
     #[test]
@@ -269,7 +271,9 @@ mod tests {
             (&[1, -1, 8, 3], "--input-tensor-shape"),
             (&[1, 0, 8, 3], "0 rows"),
         ] {
-            let error = read_f32(Shape::new(shape).unwrap(), &how).unwrap_err().to_string();
+            let error = read_f32(Shape::new(shape).unwrap(), &how)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(reason), "{error}");
         }
     }

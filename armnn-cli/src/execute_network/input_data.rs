@@ -35,7 +35,9 @@ impl FileKind {
     /// # Errors
     /// When the ending is not known.
     pub fn of(path: &Path) -> anyhow::Result<Self> {
-        let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+        let ending = path
+            .extension()
+            .map(|e| e.to_string_lossy().to_ascii_lowercase());
         Ok(match ending.as_deref() {
             Some("npy") => Self::Npy,
             Some("npz") => Self::Npz,
@@ -117,7 +119,10 @@ fn read_file(
             );
             let mut bytes = Vec::new();
             File::open(path)?.take(size).read_to_end(&mut bytes)?;
-            ensure!(bytes.len() == expected, "the file changed while it was read");
+            ensure!(
+                bytes.len() == expected,
+                "the file changed while it was read"
+            );
             if cfg!(target_endian = "big") {
                 npy::swap_bytes(&mut bytes, info.data_type.size().unwrap_or(1));
             }
@@ -135,11 +140,16 @@ pub fn array_names(path: &Path) -> anyhow::Result<Vec<String>> {
     let archive = open_archive(path)?;
     let mut names = Vec::new();
     for name in archive.file_names() {
-        let name = name.with_context(|| format!("cannot read the names in '{}'", path.display()))?;
+        let name =
+            name.with_context(|| format!("cannot read the names in '{}'", path.display()))?;
         names.push(name.strip_suffix(".npy").unwrap_or(&name).to_owned());
     }
     names.sort_unstable();
-    ensure!(!names.is_empty(), "there is no array in '{}'", path.display());
+    ensure!(
+        !names.is_empty(),
+        "there is no array in '{}'",
+        path.display()
+    );
     Ok(names)
 }
 
@@ -157,11 +167,16 @@ fn read_array(path: &Path, name: &str, info: &TensorInfo) -> anyhow::Result<(Sha
         Some(_) => in_archive.as_str(),
         None => name,
     };
-    let mut file = archive.by_name(in_archive).context("cannot read the array")?;
+    let mut file = archive
+        .by_name(in_archive)
+        .context("cannot read the array")?;
     read_npy(&mut file, info)
 }
 
-fn read_npy(reader: &mut impl std::io::Read, info: &TensorInfo) -> anyhow::Result<(Shape, Vec<u8>)> {
+fn read_npy(
+    reader: &mut impl std::io::Read,
+    info: &TensorInfo,
+) -> anyhow::Result<(Shape, Vec<u8>)> {
     let header = Header::read(reader)?;
     let found = format!("{} {:?}", header.element_type, header.shape);
     let expected = ElementType::of(info.data_type)
@@ -172,8 +187,11 @@ fn read_npy(reader: &mut impl std::io::Read, info: &TensorInfo) -> anyhow::Resul
          for instance with astype('{expected}') of NumPy",
         info.data_type
     );
-    let dims: Option<Vec<i64>> =
-        header.shape.iter().map(|&dim| i64::try_from(dim).ok()).collect();
+    let dims: Option<Vec<i64>> = header
+        .shape
+        .iter()
+        .map(|&dim| i64::try_from(dim).ok())
+        .collect();
     let shape = dims.and_then(|dims| Shape::new(&dims).ok());
     let shape = match shape {
         Some(shape) if info.shape.accepts(&shape) => shape,
@@ -185,10 +203,15 @@ fn read_npy(reader: &mut impl std::io::Read, info: &TensorInfo) -> anyhow::Resul
     let mut bytes = header.read_elements(reader)?;
     if info.data_type == armnn_runtime::DataType::Boolean {
         // Any other byte than 0 counts as true there, and only 1 does here.
-        bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
+        bytes
+            .iter_mut()
+            .for_each(|byte| *byte = u8::from(*byte != 0));
     }
     if info.data_type.bits().is_some_and(|bits| bits < 8) {
-        bail!("elements of type {} have no .npy form; give them as .bin", info.data_type);
+        bail!(
+            "elements of type {} have no .npy form; give them as .bin",
+            info.data_type
+        );
     }
     Ok((shape, bytes))
 }

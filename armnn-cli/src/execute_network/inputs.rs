@@ -61,7 +61,9 @@ impl FromStr for NamedShape {
 fn dimension(text: &str) -> Result<i64, String> {
     match text.trim().parse() {
         Ok(dim @ 0..) => Ok(dim),
-        _ => Err(format!("'{text}' is no dimension; a shape has the form NAME=1,224,224,3")),
+        _ => Err(format!(
+            "'{text}' is no dimension; a shape has the form NAME=1,224,224,3"
+        )),
     }
 }
 
@@ -83,7 +85,12 @@ pub fn prepare(
     let mut declared: Vec<(String, TensorInfo)> = network
         .inputs()
         .iter()
-        .map(|&id| (network.tensor(id).name.clone(), network.tensor(id).info.clone()))
+        .map(|&id| {
+            (
+                network.tensor(id).name.clone(),
+                network.tensor(id).info.clone(),
+            )
+        })
         .collect();
     set_shapes(&mut declared, shapes)?;
     let sources = Assignment::new(&declared, files)?.sources;
@@ -136,7 +143,10 @@ fn list(declared: &[(String, TensorInfo)]) -> String {
     if declared.is_empty() {
         return "it has no inputs".to_owned();
     }
-    let inputs: Vec<_> = declared.iter().map(|(name, info)| format!("'{name}' {info}")).collect();
+    let inputs: Vec<_> = declared
+        .iter()
+        .map(|(name, info)| format!("'{name}' {info}"))
+        .collect();
     format!("its inputs are {}", inputs.join(", "))
 }
 
@@ -183,7 +193,9 @@ impl<'a> Assignment<'a> {
     /// The input and the file of `NAME=FILE`; `None` for a file alone. Both names and paths may
     /// contain '=', so that the names of the inputs decide, and then the files that there are.
     fn named<'t>(&self, text: &'t str) -> anyhow::Result<Option<(usize, &'t Path)>> {
-        let splits = text.match_indices('=').map(|(at, _)| (&text[..at], &text[at + 1..]));
+        let splits = text
+            .match_indices('=')
+            .map(|(at, _)| (&text[..at], &text[at + 1..]));
         for (name, path) in splits.clone() {
             if let Some(at) = self.declared.iter().position(|(other, _)| other == name) {
                 return Ok(Some((at, Path::new(path))));
@@ -230,7 +242,10 @@ impl<'a> Assignment<'a> {
         for name in &names {
             let by_name = self.declared.iter().position(|(other, _)| other == name);
             let by_place = || name.strip_prefix("arr_")?.parse().ok();
-            match by_name.or_else(by_place).filter(|&at| at < self.declared.len()) {
+            match by_name
+                .or_else(by_place)
+                .filter(|&at| at < self.declared.len())
+            {
                 Some(at) => {
                     let (archive, name) = (PathBuf::from(path), name.clone());
                     self.set(at, DataSource::Array { archive, name })?;
@@ -248,14 +263,20 @@ impl<'a> Assignment<'a> {
         }
         if !unused.is_empty() {
             let unused = unused.join(", ");
-            log::warn!("'{}': no input is named {unused}: not used; {list}", path.display());
+            log::warn!(
+                "'{}': no input is named {unused}: not used; {list}",
+                path.display()
+            );
         }
         Ok(())
     }
 
     fn set(&mut self, at: usize, source: DataSource) -> anyhow::Result<()> {
         if let Some(other) = &self.sources[at] {
-            bail!("both '{other}' and '{source}' are for input '{}'", self.declared[at].0);
+            bail!(
+                "both '{other}' and '{source}' are for input '{}'",
+                self.declared[at].0
+            );
         }
         self.sources[at] = Some(source);
         Ok(())
@@ -274,9 +295,12 @@ fn random(name: &str, info: &TensorInfo, index: usize) -> anyhow::Result<Vec<u8>
              --input-tensor-shape"
         );
     };
-    let len = info.byte_len().filter(|&len| len <= MAX_RANDOM).with_context(|| {
-        format!("input '{name}' of {info} is too large to be filled with random data")
-    })?;
+    let len = info
+        .byte_len()
+        .filter(|&len| len <= MAX_RANDOM)
+        .with_context(|| {
+            format!("input '{name}' of {info} is too large to be filled with random data")
+        })?;
     log::warn!(
         "input '{name}' ({info}) has no data: random numbers are used, so that only the times \
          mean something; give data with --input-tensor-data"
@@ -289,7 +313,11 @@ fn random(name: &str, info: &TensorInfo, index: usize) -> anyhow::Result<Vec<u8>
     let numbers = (0..count).map(|_| {
         // 53 random bits are a number from 0 to below 1.
         let unit = (generator.next() >> 11) as f64 / (1u64 << 53) as f64;
-        if is_float { unit * 2.0 - 1.0 } else { (unit * 2.0).floor() }
+        if is_float {
+            unit * 2.0 - 1.0
+        } else {
+            (unit * 2.0).floor()
+        }
     });
     values::encode(info, numbers).with_context(|| {
         format!(

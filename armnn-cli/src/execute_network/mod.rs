@@ -148,17 +148,19 @@ fn optimize(
             .collect(),
         strict: arguments.strict,
     };
-    runtime.optimize(network.clone(), &options).map_err(|error| match &error {
-        OptimizeError::PinMatchesNothing { pattern, backend } => anyhow::anyhow!(
-            "--layer-backend {pattern}={backend} matches no layer of '{}': {}",
-            arguments.model_path.display(),
-            report::describe_layers(network)
-        ),
-        _ => anyhow::Error::new(error).context(format!(
-            "'{}' cannot be given to backends",
-            arguments.model_path.display()
-        )),
-    })
+    runtime
+        .optimize(network.clone(), &options)
+        .map_err(|error| match &error {
+            OptimizeError::PinMatchesNothing { pattern, backend } => anyhow::anyhow!(
+                "--layer-backend {pattern}={backend} matches no layer of '{}': {}",
+                arguments.model_path.display(),
+                report::describe_layers(network)
+            ),
+            _ => anyhow::Error::new(error).context(format!(
+                "'{}' cannot be given to backends",
+                arguments.model_path.display()
+            )),
+        })
 }
 
 fn execute(
@@ -173,7 +175,9 @@ fn execute(
     let mut repeat = |n: u32, times: &mut Vec<Duration>| -> anyhow::Result<()> {
         for iteration in 0..n {
             let start = Instant::now();
-            state.execute().with_context(|| format!("execution {} failed", iteration + 1))?;
+            state
+                .execute()
+                .with_context(|| format!("execution {} failed", iteration + 1))?;
             times.push(start.elapsed());
         }
         Ok(())
@@ -183,7 +187,11 @@ fn execute(
 }
 
 fn output_names(network: &Network) -> Vec<String> {
-    network.outputs().iter().map(|output| output.name.clone()).collect()
+    network
+        .outputs()
+        .iter()
+        .map(|output| output.name.clone())
+        .collect()
 }
 
 fn write_report(report: &Report, path: &Path) -> anyhow::Result<()> {

@@ -117,7 +117,10 @@ fn best(scores: Vec<f64>) -> Vec<ClassScore> {
 /// When it cannot be made, or is none.
 pub fn prepare_directory(directory: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(directory).with_context(|| {
-        format!("cannot make the directory for outputs '{}'", directory.display())
+        format!(
+            "cannot make the directory for outputs '{}'",
+            directory.display()
+        )
     })
 }
 
@@ -125,7 +128,11 @@ pub fn prepare_directory(directory: &Path) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write(state: &ExecutionState, count: usize, directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
+pub fn write(
+    state: &ExecutionState,
+    count: usize,
+    directory: &Path,
+) -> anyhow::Result<Vec<PathBuf>> {
     (0..count)
         .map(|index| {
             let path = directory.join(format!("out{index}.npy"));
@@ -167,7 +174,10 @@ mod tests {
         let summary = summary([1, 7], &[0.1, 0.7, -3.0, 0.5, 0.7, 0.0, 0.2]);
         let classes: Vec<usize> = summary.top.iter().map(|t| t.class).collect();
         assert_eq!(classes, [1, 4, 3, 6, 0]);
-        assert_eq!((summary.min, summary.max), (Some(-3.0), Some(f64::from(0.7f32))));
+        assert_eq!(
+            (summary.min, summary.max),
+            (Some(-3.0), Some(f64::from(0.7f32)))
+        );
     }
 
     #[test]
@@ -182,14 +192,21 @@ mod tests {
             (&[1, 1], false),
             (&[], false),
         ] {
-            assert_eq!(is_class_score(&Shape::new(shape).unwrap()), expected, "{shape:?}");
+            assert_eq!(
+                is_class_score(&Shape::new(shape).unwrap()),
+                expected,
+                "{shape:?}"
+            );
         }
     }
 
     #[test]
     fn nan_is_counted_and_kept_out_of_the_range() {
         let summary = summary([1, 3], &[f32::NAN, 2.0, 1.0]);
-        assert_eq!((summary.nan, summary.min, summary.max), (1, Some(1.0), Some(2.0)));
+        assert_eq!(
+            (summary.nan, summary.min, summary.max),
+            (1, Some(1.0), Some(2.0))
+        );
         assert_eq!(summary.top, []);
     }
 }

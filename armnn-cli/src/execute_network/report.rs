@@ -275,7 +275,11 @@ pub struct Run<'a> {
 impl Report {
     /// The report of a run.
     pub fn new(run: Run<'_>) -> Self {
-        let Run { arguments, assignment, .. } = run;
+        let Run {
+            arguments,
+            assignment,
+            ..
+        } = run;
         Self {
             armnn_version: env!("CARGO_PKG_VERSION").to_owned(),
             api_version: BackendVersion::CURRENT.to_string(),
@@ -304,7 +308,11 @@ impl Report {
 
 fn options(arguments: &Arguments) -> OptionsReport {
     OptionsReport {
-        compute: arguments.preferred_backends().iter().map(BackendId::to_string).collect(),
+        compute: arguments
+            .preferred_backends()
+            .iter()
+            .map(BackendId::to_string)
+            .collect(),
         layer_backend: arguments
             .layer_backend
             .iter()
@@ -431,10 +439,10 @@ fn deviations(
         // Every backend that is there was preferred.
         for verdict in &backends.candidates {
             if verdict.status == Status::Unavailable && verdict.code == Some(Code::Unavailable) {
-                let backend = verdict.backend_id.as_ref().map_or_else(
-                    || verdict.path.display().to_string(),
-                    |id| id.to_string(),
-                );
+                let backend = verdict
+                    .backend_id
+                    .as_ref()
+                    .map_or_else(|| verdict.path.display().to_string(), |id| id.to_string());
                 unusable(backend, verdict.message.clone());
             }
         }
@@ -451,7 +459,11 @@ fn deviations(
             backend: gathered.backend.to_string(),
             layer_type: gathered.layer_type.to_string(),
             reason: gathered.reason.to_owned(),
-            layers: gathered.layers.iter().map(|layer| LayerName::new(layer)).collect(),
+            layers: gathered
+                .layers
+                .iter()
+                .map(|layer| LayerName::new(layer))
+                .collect(),
             executed_by: layers_per_backend(executed_by),
         });
     }
@@ -464,7 +476,10 @@ fn moved(assignment: &AssignmentReport, first: Option<&BackendId>) -> Vec<Deviat
     let mut gathered: Vec<(&'static str, &BackendId, Vec<LayerName>)> = Vec::new();
     let mut index = HashMap::new();
     for layer in &assignment.layers {
-        let is_moved = matches!(layer.choice, Choice::Pin | Choice::Hint | Choice::FollowsConsumer);
+        let is_moved = matches!(
+            layer.choice,
+            Choice::Pin | Choice::Hint | Choice::FollowsConsumer
+        );
         if !is_moved || first == Some(&layer.backend) {
             continue;
         }
@@ -475,11 +490,13 @@ fn moved(assignment: &AssignmentReport, first: Option<&BackendId>) -> Vec<Deviat
         });
         gathered[at].2.push(LayerName::new(layer));
     }
-    let deviations = gathered.into_iter().map(|(choice, backend, layers)| Deviation::Moved {
-        choice,
-        backend: backend.to_string(),
-        layers,
-    });
+    let deviations = gathered
+        .into_iter()
+        .map(|(choice, backend, layers)| Deviation::Moved {
+            choice,
+            backend: backend.to_string(),
+            layers,
+        });
     deviations.collect()
 }
 
@@ -494,12 +511,19 @@ pub fn describe_layers(network: &Network) -> String {
             None => types.push((name, 1)),
         }
     }
-    let types: Vec<_> = types.iter().map(|(name, count)| format!("{name} ({count})")).collect();
+    let types: Vec<_> = types
+        .iter()
+        .map(|(name, count)| format!("{name} ({count})"))
+        .collect();
     let names = network.layers().iter().map(|layer| layer.name.as_str());
     let names: Vec<_> = names.filter(|name| !name.is_empty()).collect();
     let (shown, more) = match names.get(..SHOWN) {
         Some(shown) if names.len() > SHOWN => (shown, format!(" and {} more", names.len() - SHOWN)),
         _ => (&names[..], String::new()),
     };
-    format!("its layer types are {}; its layers are {}{more}", types.join(", "), shown.join(", "))
+    format!(
+        "its layer types are {}; its layers are {}{more}",
+        types.join(", "),
+        shown.join(", ")
+    )
 }

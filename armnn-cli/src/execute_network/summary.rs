@@ -39,7 +39,11 @@ fn write_summary(out: &mut String, report: &Report, style: Style) -> std::fmt::R
 fn write_inputs(out: &mut String, report: &Report, style: Style) -> std::fmt::Result {
     writeln!(out, "\n{}", style.heading("Inputs"))?;
     for input in &report.inputs {
-        write!(out, "  {}  {}{:?}  ", input.name, input.data_type, input.shape)?;
+        write!(
+            out,
+            "  {}  {}{:?}  ",
+            input.name, input.data_type, input.shape
+        )?;
         match &input.source {
             Some(source) => writeln!(out, "{source}")?,
             None => writeln!(out, "{}", style.notable("random data"))?,
@@ -51,7 +55,14 @@ fn write_inputs(out: &mut String, report: &Report, style: Style) -> std::fmt::Re
 fn write_outputs(out: &mut String, report: &Report, style: Style) -> std::fmt::Result {
     writeln!(out, "\n{}", style.heading("Outputs"))?;
     for output in &report.outputs {
-        write!(out, "  {}  {}{:?}  {}", output.name, output.data_type, output.shape, range(output))?;
+        write!(
+            out,
+            "  {}  {}{:?}  {}",
+            output.name,
+            output.data_type,
+            output.shape,
+            range(output)
+        )?;
         if output.nan > 0 {
             write!(out, "  {}", style.bad(format_args!("{} NaN", output.nan)))?;
         }
@@ -118,8 +129,18 @@ fn write_time(out: &mut String, report: &Report, style: Style) -> std::fmt::Resu
 }
 
 fn write_backends(out: &mut String, report: &Report, style: Style) -> std::fmt::Result {
-    let width = report.layers_per_backend.iter().map(|b| b.backend.len()).max().unwrap_or(0).max(7);
-    writeln!(out, "\n{}", style.heading(format_args!("{:width$}  Layers", "Backend")))?;
+    let width = report
+        .layers_per_backend
+        .iter()
+        .map(|b| b.backend.len())
+        .max()
+        .unwrap_or(0)
+        .max(7);
+    writeln!(
+        out,
+        "\n{}",
+        style.heading(format_args!("{:width$}  Layers", "Backend"))
+    )?;
     for line in &report.layers_per_backend {
         writeln!(out, "{:width$}  {:6}", line.backend, line.layers)?;
     }
@@ -130,14 +151,16 @@ fn write_deviations(out: &mut String, report: &Report, style: Style) -> std::fmt
     if report.deviations.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n{}", style.heading("Not as preferred first"))?;
+    writeln!(
+        out,
+        "\n{}",
+        style.heading("Deviations from the first preference")
+    )?;
     for deviation in &report.deviations {
         match deviation {
-            Deviation::UnusableBackend { backend, reason } => writeln!(
-                out,
-                "  {} cannot be used: {reason}",
-                style.notable(backend)
-            )?,
+            Deviation::UnusableBackend { backend, reason } => {
+                writeln!(out, "  {} cannot be used: {reason}", style.notable(backend))?
+            }
             Deviation::Refused {
                 backend,
                 layer_type,
@@ -179,10 +202,13 @@ fn write_deviations(out: &mut String, report: &Report, style: Style) -> std::fmt
 }
 
 fn names(layers: &[LayerName]) -> String {
-    let shown = layers.iter().take(LAYERS_SHOWN).map(|layer| match layer.name.as_str() {
-        "" => format!("layer {}", layer.index),
-        name => name.to_owned(),
-    });
+    let shown = layers
+        .iter()
+        .take(LAYERS_SHOWN)
+        .map(|layer| match layer.name.as_str() {
+            "" => format!("layer {}", layer.index),
+            name => name.to_owned(),
+        });
     let mut text = shown.collect::<Vec<_>>().join(", ");
     if layers.len() > LAYERS_SHOWN {
         let _ = write!(text, " and {} more", layers.len() - LAYERS_SHOWN);

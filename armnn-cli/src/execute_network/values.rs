@@ -93,12 +93,18 @@ pub fn encode(info: &TensorInfo, values: impl Iterator<Item = f64>) -> Option<Ve
     // Ties to even, as the layer Quantize rounds; a cast of a float saturates.
     macro_rules! integers {
         ($T:ty) => {
-            values.flat_map(|v| (v.round_ties_even() as $T).to_ne_bytes()).collect()
+            values
+                .flat_map(|v| (v.round_ties_even() as $T).to_ne_bytes())
+                .collect()
         };
     }
     Some(match info.data_type {
-        DataType::Float16 => values.flat_map(|v| f16::from_f64(v).to_ne_bytes()).collect(),
-        DataType::BFloat16 => values.flat_map(|v| bf16::from_f64(v).to_ne_bytes()).collect(),
+        DataType::Float16 => values
+            .flat_map(|v| f16::from_f64(v).to_ne_bytes())
+            .collect(),
+        DataType::BFloat16 => values
+            .flat_map(|v| bf16::from_f64(v).to_ne_bytes())
+            .collect(),
         DataType::Float32 => values.flat_map(|v| (v as f32).to_ne_bytes()).collect(),
         DataType::Float64 => values.flat_map(f64::to_ne_bytes).collect(),
         DataType::Boolean => values.map(|v| u8::from(v != 0.0)).collect(),
@@ -154,7 +160,10 @@ mod tests {
         // Shape (2, 2, 2), axis 1: elements 0, 1, 4, 5 have the first scale.
         let info = quantized(DataType::QSymmS8, [2, 2, 2], 1, &[(1.0, 0), (10.0, 0)]);
         let bytes = [1u8, 2, 3, 4, 5, 6, 7, 8];
-        assert_eq!(decoded(&info, &bytes), [1.0, 2.0, 30.0, 40.0, 5.0, 6.0, 70.0, 80.0]);
+        assert_eq!(
+            decoded(&info, &bytes),
+            [1.0, 2.0, 30.0, 40.0, 5.0, 6.0, 70.0, 80.0]
+        );
     }
 
     #[test]

@@ -28,7 +28,12 @@ impl Files {
         files.npy("f2.npy", "<f4", "(2,)", &[0, 0, 128, 63, 0, 0, 0, 64]);
         files.npy("f3.npy", "<f4", "(3,)", &[0; 12]);
         files.npy("d2.npy", "<f8", "(2,)", &[0; 16]);
-        files.npy("i13.npy", "<i4", "(1, 3)", &[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]);
+        files.npy(
+            "i13.npy",
+            "<i4",
+            "(1, 3)",
+            &[1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0],
+        );
         files
     }
 
@@ -54,8 +59,7 @@ impl Files {
 }
 
 fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-    let header =
-        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend_from_slice(&(header.len() as u16).to_le_bytes());
     bytes.extend_from_slice(header.as_bytes());
@@ -73,7 +77,11 @@ fn files_without_a_name_go_to_the_inputs_that_are_left() {
         &["c=@i13.npy", "a=b=@f2.npy"],
     ] {
         let inputs = files.prepare(given, &[]).unwrap();
-        assert_eq!(inputs[0].bytes, [1.0f32, 2.0].map(f32::to_ne_bytes).concat(), "{given:?}");
+        assert_eq!(
+            inputs[0].bytes,
+            [1.0f32, 2.0].map(f32::to_ne_bytes).concat(),
+            "{given:?}"
+        );
         assert_eq!(inputs[1].info.shape.dims(), [1, 3]);
         assert_eq!(inputs[1].bytes, [1i32, 2, 3].map(i32::to_ne_bytes).concat());
     }
@@ -84,22 +92,46 @@ fn a_path_may_contain_an_equals_sign() {
     let files = Files::new();
     fs::copy(files.path("f2.npy"), files.path("x=1.npy")).unwrap();
     let inputs = files.prepare(&["@x=1.npy", "c=@i13.npy"], &[]).unwrap();
-    assert_eq!(inputs[0].source, Some(DataSource::File(files.path("x=1.npy").into())));
+    assert_eq!(
+        inputs[0].source,
+        Some(DataSource::File(files.path("x=1.npy").into()))
+    );
 }
 
 #[test]
 fn wrong_files_are_refused_with_what_was_expected_and_found() {
     let files = Files::new();
     for (given, reasons) in [
-        (&["@f3.npy"][..], &["shape [2]", "<f4 [3]", "f3.npy", "'a=b' (Float32[2])"][..]),
-        (&["@d2.npy"], &["Float32 ('<f4')", "<f8 [2]", "astype('<f4')"]),
-        (&["d=@f2.npy"], &["no input 'd'", "'a=b' Float32[2], 'c' Signed32[1, ?]"]),
-        (&["@f2.npy", "@i13.npy", "@f3.npy"], &["no input left", "f3.npy", "3 files"]),
-        (&["c=@i13.npy", "c=@f2.npy"], &["i13.npy", "f2.npy", "both", "'c'"]),
+        (
+            &["@f3.npy"][..],
+            &["shape [2]", "<f4 [3]", "f3.npy", "'a=b' (Float32[2])"][..],
+        ),
+        (
+            &["@d2.npy"],
+            &["Float32 ('<f4')", "<f8 [2]", "astype('<f4')"],
+        ),
+        (
+            &["d=@f2.npy"],
+            &["no input 'd'", "'a=b' Float32[2], 'c' Signed32[1, ?]"],
+        ),
+        (
+            &["@f2.npy", "@i13.npy", "@f3.npy"],
+            &["no input left", "f3.npy", "3 files"],
+        ),
+        (
+            &["c=@i13.npy", "c=@f2.npy"],
+            &["i13.npy", "f2.npy", "both", "'c'"],
+        ),
         (&["@none.npy"], &["none.npy", "No such file"]),
-        (&["@notes.txt"], &["notes.txt", ".npy, .npz, .bin, .png and .jpg"]),
+        (
+            &["@notes.txt"],
+            &["notes.txt", ".npy, .npz, .bin, .png and .jpg"],
+        ),
         (&["@t.pb"], &[".pb", "not supported yet"]),
-        (&["@f2.npy"], &["'c' is Signed32[1, ?]", "--input-tensor-shape"]),
+        (
+            &["@f2.npy"],
+            &["'c' is Signed32[1, ?]", "--input-tensor-shape"],
+        ),
     ] {
         let error = files.error(given, &[]);
         for reason in reasons {
@@ -111,14 +143,21 @@ fn wrong_files_are_refused_with_what_was_expected_and_found() {
 #[test]
 fn raw_data_take_the_shape_that_is_given() {
     let files = Files::new();
-    fs::write(files.path("three.bin"), [7, 0, 0, 0, 8, 0, 0, 0, 9, 0, 0, 0]).unwrap();
+    fs::write(
+        files.path("three.bin"),
+        [7, 0, 0, 0, 8, 0, 0, 0, 9, 0, 0, 0],
+    )
+    .unwrap();
     let given = ["@f2.npy", "@three.bin"];
     let inputs = files.prepare(&given, &["c=1,3"]).unwrap();
     assert_eq!(inputs[1].bytes, [7i32, 8, 9].map(i32::to_ne_bytes).concat());
     let error = files.error(&given, &[]);
     assert!(error.contains("--input-tensor-shape"), "{error}");
     let error = files.error(&given, &["c=1,4"]);
-    assert!(error.contains("16 bytes") && error.contains("the file has 12"), "{error}");
+    assert!(
+        error.contains("16 bytes") && error.contains("the file has 12"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -138,7 +177,12 @@ fn shapes_must_be_for_an_input_and_fit_it() {
     assert!("1,2,3".parse::<NamedShape>().unwrap_err().contains("NAME="));
     assert!("x=1,y".parse::<NamedShape>().unwrap_err().contains("'y'"));
     assert!("x=-1".parse::<NamedShape>().is_err());
-    assert!("x=1,1,1,1,1,1,1,1,1".parse::<NamedShape>().unwrap_err().contains("8 dimensions"));
+    assert!(
+        "x=1,1,1,1,1,1,1,1,1"
+            .parse::<NamedShape>()
+            .unwrap_err()
+            .contains("8 dimensions")
+    );
     assert_eq!("a=b=2,3".parse::<NamedShape>().unwrap().name, "a=b");
 }
 
@@ -167,11 +211,18 @@ fn arrays_of_an_archive_go_to_the_inputs_of_their_names_or_places() {
         let inputs = files.prepare(&["@both.npz"], &[]).unwrap();
         assert_eq!(inputs[1].bytes, 5i32.to_ne_bytes());
     }
-    archive(&files.path("one.npz"), &[("x.npy", c)], zip::CompressionMethod::Stored);
+    archive(
+        &files.path("one.npz"),
+        &[("x.npy", c)],
+        zip::CompressionMethod::Stored,
+    );
     let inputs = files.prepare(&["@f2.npy", "c=@one.npz"], &[]).unwrap();
     assert_eq!(inputs[1].bytes, 5i32.to_ne_bytes());
     let error = files.error(&["@one.npz"], &[]);
-    assert!(error.contains("it holds x") && error.contains("'c'"), "{error}");
+    assert!(
+        error.contains("it holds x") && error.contains("'c'"),
+        "{error}"
+    );
     fs::write(files.path("bad.npz"), "no archive").unwrap();
     let error = files.error(&["@bad.npz"], &[]);
     assert!(error.contains("not a ZIP archive"), "{error}");
