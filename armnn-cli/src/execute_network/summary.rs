@@ -74,9 +74,9 @@ fn write_outputs(out: &mut String, report: &Report, style: Style) -> std::fmt::R
             let top: Vec<_> = output
                 .top
                 .iter()
-                .map(|top| format!("{} ({})", top.class, number(top.score)))
+                .map(|top| format!("[{}] {}", top.index, number(top.value)))
                 .collect();
-            writeln!(out, "    best classes: {}", top.join(", "))?;
+            writeln!(out, "    largest: {}", top.join(", "))?;
         }
     }
     Ok(())
