@@ -46,14 +46,6 @@ pub enum CreateError {
         /// Why it cannot be used.
         reason: String,
     },
-    /// The threads could not be started.
-    #[error("cannot start {n_threads} threads to compute on: {source}; use fewer")]
-    Threads {
-        /// How many.
-        n_threads: u32,
-        /// Why.
-        source: std::io::Error,
-    },
 }
 
 fn list_static(failed: &[(String, String)]) -> String {
@@ -201,6 +193,14 @@ fn list_refusals(refusals: &[Refusal]) -> String {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
+    /// The threads could not be started.
+    #[error("cannot start {n_threads} threads to compute on: {source}; use fewer")]
+    Threads {
+        /// How many.
+        n_threads: u32,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The input shapes do not fit the network.
     #[error(transparent)]
     Network(#[from] armnn_network::NetworkError),

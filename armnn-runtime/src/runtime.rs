@@ -163,8 +163,7 @@ impl Runtime {
         let n_threads = options.number_of_threads.unwrap_or_else(|| {
             std::thread::available_parallelism().map_or(1, |n| n.get().min(1024) as u32)
         });
-        let pool = ThreadPool::new(n_threads)
-            .map_err(|source| CreateError::Threads { n_threads, source })?;
+        let pool = ThreadPool::new(n_threads);
         let mut runtime = Self {
             registry: BackendRegistry::default(),
             dynamic_backends: Vec::new(),

@@ -20,7 +20,8 @@ type Body = unsafe extern "C" fn(*mut c_void, u32, u32);
 /// a loop allocates nothing. A loop started while another one runs is executed by its caller alone.
 pub(crate) struct ThreadPool {
     shared: Arc<Shared>,
-    workers: Vec<JoinHandle<()>>,
+    n_threads: u32,
+    workers: Mutex<Vec<JoinHandle<()>>>,
 }
 
 struct Shared {
@@ -56,36 +57,41 @@ fn lock(mutex: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl ThreadPool {
-    /// A pool of `n_threads` threads, the caller included; at least one.
-    pub(crate) fn new(n_threads: u32) -> std::io::Result<Arc<Self>> {
-        let shared = Arc::new(Shared {
-            state: Mutex::new(State {
-                job: None,
-                generation: 0,
-                active: 0,
-                stop: false,
+    /// A pool of `n_threads` threads, the caller included; at least one. They are not started yet.
+    pub(crate) fn new(n_threads: u32) -> Arc<Self> {
+        Arc::new(Self {
+            shared: Arc::new(Shared {
+                state: Mutex::new(State {
+                    job: None,
+                    generation: 0,
+                    active: 0,
+                    stop: false,
+                }),
+                start: Condvar::new(),
+                done: Condvar::new(),
+                next_task: AtomicU32::new(0),
             }),
-            start: Condvar::new(),
-            done: Condvar::new(),
-            next_task: AtomicU32::new(0),
-        });
-        let mut pool = Self {
-            shared: Arc::clone(&shared),
-            workers: Vec::new(),
-        };
-        for index in 1..n_threads.max(1) {
-            let shared = Arc::clone(&shared);
+            n_threads: n_threads.max(1),
+            workers: Mutex::default(),
+        })
+    }
+
+    /// Starts the threads, unless they run already.
+    pub(crate) fn start_threads(&self) -> std::io::Result<()> {
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        for index in workers.len() as u32 + 1..self.n_threads {
+            let shared = Arc::clone(&self.shared);
             let worker = std::thread::Builder::new()
                 .name(format!("armnn-{index}"))
                 .spawn(move || shared.work(index))?;
-            pool.workers.push(worker);
+            workers.push(worker);
         }
-        Ok(Arc::new(pool))
+        Ok(())
     }
 
     /// The number of threads, the caller included.
     pub(crate) fn n_threads(&self) -> u32 {
-        self.workers.len() as u32 + 1
+        self.n_threads
     }
 
     /// Calls `body(data, task, thread)` for each task below `n_tasks`.
@@ -121,7 +127,7 @@ impl ThreadPool {
 
     /// Starts a loop unless one runs already (of another caller, or around this one).
     fn start(&self, job: Job) -> bool {
-        if self.workers.is_empty() {
+        if self.n_threads == 1 {
             return false;
         }
         let mut state = lock(&self.shared.state);
@@ -199,7 +205,11 @@ impl Drop for ThreadPool {
     fn drop(&mut self) {
         lock(&self.shared.state).stop = true;
         self.shared.start.notify_all();
-        for worker in self.workers.drain(..) {
+        let workers = self
+            .workers
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        for worker in workers.drain(..) {
             // A worker runs nothing that can panic: bodies do not unwind.
             let _ = worker.join();
         }
@@ -249,7 +259,8 @@ mod tests {
     #[test]
     fn each_task_runs_once_also_nested() {
         for n_threads in [1, 2, 5] {
-            let pool = ThreadPool::new(n_threads).unwrap();
+            let pool = ThreadPool::new(n_threads);
+            pool.start_threads().unwrap();
             for n_tasks in [0, 1, 2, 1000] {
                 let l = Loop {
                     pool: &pool,
@@ -264,7 +275,8 @@ mod tests {
 
     #[test]
     fn several_callers_at_once_each_get_all_their_tasks() {
-        let pool = ThreadPool::new(3).unwrap();
+        let pool = ThreadPool::new(3);
+        pool.start_threads().unwrap();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {

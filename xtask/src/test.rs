@@ -37,6 +37,15 @@ pub fn dynamic(full: bool) -> Result<()> {
     workspace::run(&mut tests)
 }
 
+/// Stages backends, and measures them.
+pub fn bench() -> Result<()> {
+    let backends = stage::run()?;
+    workspace::run(
+        cargo(["bench", "--package", "dynamic-tests", "--bench", "backends"])
+            .env("ARMNN_STAGED_BACKENDS", backends),
+    )
+}
+
 /// Where test data is, unless the environment says so, and how long the long tests take.
 fn tier(tests: &mut std::process::Command, full: bool) {
     if std::env::var_os("ARMNN_TEST_DATA").is_none() {

@@ -180,9 +180,8 @@ impl ModelContextHandle {
     ) -> Result<Claims, BackendError> {
         let mut claims = Claims::new(Arc::clone(self));
         // SAFETY: the table was checked.
-        if let Some(f) =
-            unsafe { slot!(self.table(), ArmnnModelContextTable, optimize_subgraph_view) }
-        {
+        let f = unsafe { slot!(self.table(), ArmnnModelContextTable, optimize_subgraph_view) };
+        if let Some(f) = f {
             let _call = lock(&self.calls);
             let mut views = claims.raw();
             // SAFETY: the arguments are valid for the call, and it is the only one.

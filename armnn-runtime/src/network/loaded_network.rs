@@ -80,6 +80,10 @@ impl LoadedNetwork {
                 option: option.name.clone(),
             });
         }
+        pool.start_threads().map_err(|source| LoadError::Threads {
+            n_threads: pool.n_threads(),
+            source,
+        })?;
         let inner = Inner {
             plans: Mutex::default(),
             uses: tensor_uses(&network),

@@ -293,12 +293,15 @@ impl Support<'_> {
     }
 }
 
+/// Preferred backends that are not usable, with the reason.
+type Missing = Vec<(BackendId, String)>;
+
 /// Usable backends in order of preference, and the preferred ones that are not usable.
 fn order(
     backends: &[Arc<BackendInstance>],
     unusable: &[(BackendId, String)],
     options: &OptimizerOptions,
-) -> Result<(Vec<usize>, Vec<(BackendId, String)>), OptimizeError> {
+) -> Result<(Vec<usize>, Missing), OptimizeError> {
     if options.preferred_backends.is_empty() {
         let mut order: Vec<usize> = (0..backends.len()).collect();
         order.sort_by_key(|&i| std::cmp::Reverse(rank(backends[i].capabilities().kind)));

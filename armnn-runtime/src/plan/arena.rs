@@ -151,7 +151,7 @@ mod tests {
                 .wrapping_mul(6364136223846793005)
                 .wrapping_add(1442695040888963407);
             let r = (random >> 33) as usize;
-            if r % 3 == 0 && !live.is_empty() {
+            if r.is_multiple_of(3) && !live.is_empty() {
                 let (block, _) = live.swap_remove(r % live.len());
                 layout.free(block);
             } else {

@@ -224,12 +224,11 @@ impl<'a> ViewTables<'a> {
 /// # Safety
 /// `len` indices at `data` are readable, unless `len` is 0.
 unsafe fn list<'a>(data: *const u32, len: u32) -> &'a [u32] {
-    // SAFETY: by the contract of this function.
     if len == 0 {
-        &[]
-    } else {
-        unsafe { std::slice::from_raw_parts(data, len as usize) }
+        return &[];
     }
+    // SAFETY: by the contract of this function.
+    unsafe { std::slice::from_raw_parts(data, len as usize) }
 }
 
 /// A tensor as a view shows it, without what ties it to layers.

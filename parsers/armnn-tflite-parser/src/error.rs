@@ -79,12 +79,10 @@ pub enum TfliteParserError {
     },
 
     /// The network would not be valid.
-    #[error("lowering {model}: {place}{source}")]
+    #[error("lowering {model}: {source}")]
     Network {
         /// Path of the model, or what stands for one.
         model: String,
-        /// Where in the model.
-        place: Box<Place>,
         /// What the builder of the network said.
         source: Box<NetworkError>,
     },

@@ -86,7 +86,7 @@ impl TestTensor {
 #[derive(Default)]
 pub(crate) struct TestModel {
     model: write::Model,
-    graph: write::SubGraph,
+    pub(crate) graph: write::SubGraph,
 }
 
 impl TestModel {
@@ -172,6 +172,23 @@ impl TestModel {
             subgraphs: Some(vec![self.graph.clone()]),
             ..self.model.clone()
         })
+    }
+
+    /// The file, with every operator's custom options in one place behind the FlatBuffer.
+    pub(crate) fn bytes_sharing_options(&self, options: &[u8]) -> Vec<u8> {
+        let at = |offset: usize| {
+            let mut graph = self.graph.clone();
+            for operator in graph.operators.iter_mut().flatten() {
+                operator.custom_options = None;
+                operator.large_custom_options_offset = offset as u64;
+                operator.large_custom_options_size = options.len() as u64;
+            }
+            let model = self.model.clone();
+            Self { model, graph }.bytes()
+        };
+        let mut bytes = at(at(1 << 20).len());
+        bytes.extend_from_slice(options);
+        bytes
     }
 
     pub(crate) fn parse(&self) -> Result<Network, TfliteParserError> {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use armnn_backend_api::{DataType, LayerDescriptor, LayerType};
-use armnn_network::{Network, Tensor};
+use armnn_backend_api::{DataType, LayerDescriptor, LayerType, Shape};
+use armnn_network::{Network, Tensor, infer_shapes};
 use armnn_tflite_parser::model::ModelFile;
 use armnn_tflite_parser::{TfliteParser, parse, parse_bytes};
 use bytes::Bytes;
@@ -152,7 +152,7 @@ fn a_model_with_a_flipped_bit_is_an_error_or_a_network_but_never_a_panic() {
         match parse_bytes(Bytes::copy_from_slice(&bytes), "flipped") {
             Ok(network) => {
                 networks += 1;
-                check_indices(&network);
+                check(&network);
             }
             Err(error) => {
                 errors += 1;
@@ -168,13 +168,21 @@ fn a_model_with_a_flipped_bit_is_an_error_or_a_network_but_never_a_panic() {
     );
 }
 
-/// A network reads only what stands before.
-fn check_indices(network: &Network) {
+/// A network reads only what stands before, and its shapes follow from those of its inputs.
+fn check(network: &Network) {
     for (index, layer) in network.layers().iter().enumerate() {
         for input in layer.present_inputs() {
             let producer = network.tensor(input).producer();
             assert!(producer.is_none_or(|layer| layer.index() < index));
         }
+    }
+    let inputs: Vec<Shape> = network
+        .inputs()
+        .iter()
+        .map(|&id| network.tensor(id).info.shape)
+        .collect();
+    if inputs.iter().all(Shape::is_known) {
+        infer_shapes(network, &inputs).unwrap();
     }
 }
 

@@ -148,6 +148,11 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
             )));
         }
         check_storage(tensor)?;
+        let scales = tensor.quantization.as_ref().map_or(0, |q| q.scales.len());
+        if scales > 1 {
+            let problem = format!("{what} with {scales} scales; it must have one or none");
+            return Err(Problem::unsupported(problem));
+        }
         let info = tensor_info(tensor)?;
         let data = constant_data(tensor, &info)?;
         Ok((info, data))
@@ -164,7 +169,6 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
     /// What the file says of an output.
     pub(super) fn declaration(&self, position: usize) -> Result<OutputDeclaration> {
         let tensor = self.output_tensor(position)?;
-        // A name that several operators write is an error later, but must not cost memory now.
         check_storage(tensor)
             .and_then(|()| declaration(tensor))
             .map_err(|problem| {
@@ -331,12 +335,18 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
     /// Checks that elements of `input` can be moved into what is declared.
     pub(super) fn check_scale_kept(&self, input: TensorId, into: &OutputDeclaration) -> Result {
         let from = &self.info(input)?.quantization;
-        match &into.quantization {
-            Some(to) if from.scales.len() == 1 && from != to => Err(Problem::unsupported(
+        let kept = match (&into.quantization, from.scales.len()) {
+            (_, 0) | (None, 1) => true,
+            // Several scales stay in their order; the axis may be another one.
+            (Some(to), _) => from.scales == to.scales && from.zero_points == to.zero_points,
+            (None, _) => false,
+        };
+        match kept {
+            true => Ok(()),
+            false => Err(Problem::unsupported(
                 "elements moved from one scale or zero point into another; convert the model so \
                  that input and output are quantized alike",
             )),
-            _ => Ok(()),
         }
     }
 

@@ -82,7 +82,6 @@ pub(crate) fn lower(
         .finish()
         .map_err(|error| TfliteParserError::Network {
             model: source.to_owned(),
-            place: Box::default(),
             source: Box::new(error),
         })
 }
@@ -308,3 +307,6 @@ fn cut(name: &str) -> &str {
         .filter(|_| name.len() > LONGEST)
         .unwrap_or(name)
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,10 +17,16 @@ pub(super) fn cast(context: &mut Context<'_, '_, '_>) -> Result {
 /// Of quantized numbers; or of Float16, which is a change of type alone.
 pub(super) fn dequantize(context: &mut Context<'_, '_, '_>) -> Result {
     let input = context.input(0)?;
-    if context.info(input)?.quantization.is_none() {
-        context.emit(CastDescriptor::new(), &[Some(input)])
-    } else {
-        context.emit(DequantizeDescriptor::new(), &[Some(input)])
+    let info = context.info(input)?;
+    match info.data_type {
+        DataType::Float16 | DataType::BFloat16 => {
+            context.emit(CastDescriptor::new(), &[Some(input)])
+        }
+        _ if info.quantization.is_none() => {
+            let problem = format!("{info} without a scale is dequantized");
+            Err(Problem::malformed(problem))
+        }
+        _ => context.emit(DequantizeDescriptor::new(), &[Some(input)]),
     }
 }
 
@@ -70,6 +76,12 @@ mod tests {
         let quantized = typed(TensorType::Uint8, &[2]).quantized(0.5, 7);
         let network = lower(Op::Dequantize, &[quantized], &[float(&[2])], None).unwrap();
         assert_eq!(types(&network), [LayerType::Dequantize]);
+        let plain = typed(TensorType::Int8, &[2]);
+        let refused = lower(Op::Dequantize, &[plain], &[float(&[2])], None);
+        assert_refused(
+            refused,
+            "(DEQUANTIZE): Int8[2] without a scale is dequantized",
+        );
     }
 
     #[test]

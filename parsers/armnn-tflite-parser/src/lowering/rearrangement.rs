@@ -209,6 +209,30 @@ mod tests {
     }
 
     #[test]
+    fn scales_along_a_dimension_stay_with_it() {
+        let scaled = |axis, shape: &[i32]| {
+            let tensor = typed(TensorType::Int8, shape);
+            tensor.quantized_along(axis, &[0.5, 0.25], &[0, 0])
+        };
+        let permutation = || ints(&[1, 0]);
+        let inputs = [scaled(0, &[2, 3]), permutation()];
+        let network = lower(Op::Transpose, &inputs, &[scaled(1, &[3, 2])], None).unwrap();
+        let info = &network.tensor(network.outputs()[0].tensor).info;
+        assert_eq!(info.quantization.axis, 1);
+        // An output that is quantized otherwise, or not at all.
+        let ints = |axis| {
+            let tensor = typed(TensorType::Int32, &[2, 2]);
+            tensor.quantized_along(axis, &[0.5, 0.25], &[0, 0])
+        };
+        let plain = typed(TensorType::Int32, &[2, 2]);
+        let refused = lower(Op::Transpose, &[ints(0), permutation()], &[plain], None);
+        assert_refused(
+            refused,
+            "elements moved from one scale or zero point into another",
+        );
+    }
+
+    #[test]
     fn packed_tensors_get_a_dimension_and_are_joined_along_it() {
         for (axis, output, joined) in [(0, [2, 3, 4], 0), (1, [3, 2, 4], 1), (-1, [3, 4, 2], 2)] {
             let options = write::PackOptions {

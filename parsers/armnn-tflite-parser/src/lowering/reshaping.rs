@@ -87,7 +87,6 @@ fn short(vector: Option<Vector<'_, i32>>, name: &str) -> Result<Vec<i64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::schema_generated::{BuiltinOperator as Op, TensorType};
     use crate::schema_writer_generated as write;
     use crate::test_model::{assert_refused, float, ints, lower, outputs, typed, types};

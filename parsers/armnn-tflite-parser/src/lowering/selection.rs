@@ -173,3 +173,138 @@ fn split_into(
     let descriptor: LayerDescriptor = SplitDescriptor { axis: axis as u32 }.into();
     context.emit_all(descriptor, &[Some(input)], &declarations)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema_generated::{BuiltinOperator as Op, TensorType};
+    use crate::schema_writer_generated as write;
+    use crate::test_model::{
+        assert_refused, descriptors, float, ints, lower, outputs, typed, types,
+    };
+    use armnn_backend_api::LayerType;
+
+    #[test]
+    fn a_slice_begins_somewhere_and_has_a_size() {
+        let inputs = [float(&[4, 5, 6]), ints(&[1, 0, 2]), ints(&[2, -1, -1])];
+        let network = lower(Op::Slice, &inputs, &[float(&[2, 5, 4])], None).unwrap();
+        let expected = StridedSliceDescriptor::new(&[1, 0, 2], &[3, 5, 6], &[1, 1, 1]).unwrap();
+        assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+    }
+
+    #[test]
+    fn a_slice_outside_the_input_is_damage() {
+        for (begin, size) in [(-1, 1), (3, 2), (5, 0), (0, -2), (5, -1)] {
+            let inputs = [float(&[4]), ints(&[begin]), ints(&[size])];
+            let refused = lower(Op::Slice, &inputs, &[float(&[])], None);
+            let expected = format!("{size} elements from {begin} on of a dimension of 4");
+            assert_refused(refused, &expected);
+        }
+        let inputs = [float(&[4]), ints(&[0, 0]), ints(&[1, 1])];
+        assert_refused(
+            lower(Op::Slice, &inputs, &[float(&[1])], None),
+            "begin [0, 0] and size [1, 1] for an input of shape [4]",
+        );
+    }
+
+    #[test]
+    fn a_slice_of_an_unknown_dimension_may_take_all_the_rest() {
+        let input = float(&[1, 4]).signature(&[-1, 4]);
+        let output = float(&[1, 2]).signature(&[-1, 2]);
+        let inputs = [input, ints(&[1, 2]), ints(&[-1, 2])];
+        let network = lower(Op::Slice, &inputs, &[output], None).unwrap();
+        assert_eq!(outputs(&network), ["Float32[?, 2]"]);
+    }
+
+    fn split(num_splits: i32) -> write::BuiltinOptions {
+        write::BuiltinOptions::SplitOptions(Box::new(write::SplitOptions { num_splits }))
+    }
+
+    #[test]
+    fn a_split_has_equal_parts() {
+        let inputs = [ints(&[-1]).shaped(&[]), float(&[2, 6])];
+        let parts = vec![float(&[2, 2]); 3];
+        let network = lower(Op::Split, &inputs, &parts, split(3)).unwrap();
+        let expected = SplitDescriptor { axis: 1 };
+        assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+        assert_eq!(outputs(&network), ["Float32[2, 2]"; 3]);
+        let names: Vec<&str> = network
+            .outputs()
+            .iter()
+            .map(|output| &output.name[..])
+            .collect();
+        assert_eq!(names, ["t2", "t3", "t4"]);
+
+        let refused = lower(Op::Split, &inputs, &parts[..2], split(3));
+        assert_refused(refused, "it makes 3 parts, but has 2 outputs");
+        let uneven = [float(&[2, 4]), float(&[2, 2])];
+        let refused = lower(Op::Split, &inputs, &uneven, split(2));
+        assert_refused(
+            refused,
+            "the output becomes [2, 3], but the file says [2, 4]",
+        );
+        let inputs = [ints(&[0]).shaped(&[]), float(&[5])];
+        let refused = lower(Op::Split, &inputs, &uneven, split(2));
+        assert_refused(refused, "dimension 0 of [5] is cut into 2 equal parts");
+    }
+
+    #[test]
+    fn one_part_of_a_split_may_be_what_is_left() {
+        let options = || {
+            let options = write::SplitVOptions { num_splits: 3 };
+            write::BuiltinOptions::SplitVOptions(Box::new(options))
+        };
+        let axis = ints(&[1]).shaped(&[]);
+        let inputs = [float(&[2, 7]), ints(&[1, -1, 4]), axis.clone()];
+        let parts = [float(&[2, 1]), float(&[2, 2]), float(&[2, 4])];
+        let network = lower(Op::SplitV, &inputs, &parts, options()).unwrap();
+        let expected = ["Float32[2, 1]", "Float32[2, 2]", "Float32[2, 4]"];
+        assert_eq!(outputs(&network), expected);
+
+        let inputs = [float(&[2, 7]), ints(&[1, -1, -1]), axis.clone()];
+        let refused = lower(Op::SplitV, &inputs, &parts, options());
+        assert_refused(refused, "3 sizes, 2 of them open, for 3 parts");
+        let inputs = [float(&[2, 7]), ints(&[1, 3, 4]), axis];
+        let parts = [float(&[2, 1]), float(&[2, 3]), float(&[2, 4])];
+        let refused = lower(Op::SplitV, &inputs, &parts, options());
+        assert_refused(refused, "it is the sum of the parts");
+    }
+
+    #[test]
+    fn unpacked_values_lose_the_dimension_they_are_along() {
+        let options = || {
+            let options = write::UnpackOptions { num: 3, axis: -2 };
+            write::BuiltinOptions::UnpackOptions(Box::new(options))
+        };
+        let values = vec![float(&[2, 4]); 3];
+        let network = lower(Op::Unpack, &[float(&[2, 3, 4])], &values, options()).unwrap();
+        let reshape = LayerType::Reshape;
+        assert_eq!(
+            types(&network),
+            [LayerType::Split, reshape, reshape, reshape]
+        );
+        assert_eq!(outputs(&network), ["Float32[2, 4]"; 3]);
+        let refused = lower(Op::Unpack, &[float(&[2, 4, 4])], &values, options());
+        assert_refused(
+            refused,
+            "it unpacks 3 values along dimension 1 of [2, 4, 4]",
+        );
+    }
+
+    #[test]
+    fn gathered_slices_are_along_an_axis() {
+        let options = |batch_dims| {
+            let options = write::GatherOptions {
+                axis: -1,
+                batch_dims,
+            };
+            write::BuiltinOptions::GatherOptions(Box::new(options))
+        };
+        let inputs = [float(&[2, 3]), typed(TensorType::Int32, &[4, 5])];
+        let network = lower(Op::Gather, &inputs, &[float(&[2, 4, 5])], options(0)).unwrap();
+        let expected = GatherDescriptor { axis: 1 };
+        assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+        let refused = lower(Op::Gather, &inputs, &[float(&[2, 4, 5])], options(1));
+        assert_refused(refused, "(GATHER): batch_dims of 1");
+    }
+}

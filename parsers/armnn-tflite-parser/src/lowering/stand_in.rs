@@ -83,3 +83,91 @@ impl Context<'_, '_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::TfliteParserOptions;
+    use crate::schema_generated::{BuiltinOperator as Op, TensorType};
+    use crate::test_model::{TestModel, assert_refused, descriptors, float, typed};
+    use armnn_backend_api::{LayerDescriptor, StandInRef};
+
+    fn with_custom_operator() -> TestModel {
+        let mut model = TestModel::default();
+        let input = model.input(float(&[3]));
+        let output = model.tensor(float(&[5]));
+        model.custom("Signal", &[input, -1], &[output], &[1, 2, 3]);
+        model.output(output);
+        model
+    }
+
+    fn stand_ins() -> TfliteParserOptions {
+        TfliteParserOptions {
+            stand_in_layer_for_custom: true,
+        }
+    }
+
+    #[test]
+    fn a_custom_operator_is_an_error_unless_a_stand_in_is_asked_for() {
+        let model = with_custom_operator();
+        assert_refused(
+            model.parse(),
+            "operators that are not supported: Signal (custom, version 1, once, first at operator 0)",
+        );
+        let network = model.parse_with(stand_ins()).unwrap();
+        let [LayerDescriptor::StandIn(descriptor)] = descriptors(&network)[..] else {
+            panic!("{:?}", descriptors(&network));
+        };
+        let expected = StandInRef {
+            domain: "tflite",
+            name: "Signal",
+            version: 1,
+            attributes: &[1, 2, 3],
+        };
+        assert_eq!(descriptor.get(), expected);
+        assert_eq!(crate::test_model::outputs(&network), ["Float32[5]"]);
+    }
+
+    #[test]
+    fn a_builtin_operator_without_layers_is_an_error_all_the_same() {
+        let mut model = TestModel::default();
+        let input = model.input(float(&[3]));
+        let output = model.tensor(float(&[3]));
+        model.operator(Op::Cumsum, &[input], &[output], None);
+        model.output(output);
+        assert_refused(model.parse_with(stand_ins()), "CUMSUM (version 1, once");
+    }
+
+    #[test]
+    fn a_stand_in_does_not_make_up_for_a_type_that_there_is_not() {
+        let mut model = TestModel::default();
+        let input = model.input(float(&[3]));
+        let output = model.tensor(typed(TensorType::String, &[3]));
+        model.custom("Signal", &[input], &[output], &[]);
+        model.output(output);
+        assert_refused(
+            model.parse_with(stand_ins()),
+            "operator 0 (Signal): tensor 1 \"t1\": elements of tensor type STRING",
+        );
+    }
+
+    #[test]
+    fn options_that_many_operators_share_are_not_copied_without_end() {
+        // 20 kB of options for each of 200 operators.
+        let mut model = TestModel::default();
+        let mut value = model.input(float(&[3]));
+        let mut options = vec![7; 20_000];
+        for number in 0..200 {
+            let next = model.tensor(float(&[3]));
+            options[0] = number;
+            model.custom("Signal", &[value], &[next], &options);
+            value = next;
+        }
+        model.output(value);
+        model.parse_with(stand_ins()).unwrap();
+        // All of them the same bytes of the file.
+        let shared = model.bytes_sharing_options(&options);
+        assert!(shared.len() < 100_000);
+        let parser = crate::TfliteParser::with_options(stand_ins());
+        assert_refused(parser.parse_bytes(shared.into(), "m"), "over and over");
+    }
+}

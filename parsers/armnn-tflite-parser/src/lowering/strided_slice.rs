@@ -220,3 +220,190 @@ impl Plan {
         self.target.push(dim);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema_generated::BuiltinOperator as Op;
+    use crate::schema_writer_generated as write;
+    use crate::test_model::{
+        TestTensor, assert_refused, descriptors, float, ints, lower, outputs, types,
+    };
+    use armnn_backend_api::{LayerDescriptor, LayerType};
+
+    type Lowered = Result<armnn_network::Network, crate::TfliteParserError>;
+
+    /// Of an input, with `[begin, end, stride]` for each entry.
+    fn slice(
+        input: TestTensor,
+        entries: &[[i32; 3]],
+        options: write::StridedSliceOptions,
+    ) -> Lowered {
+        let list =
+            |field: usize| ints(&entries.iter().map(|entry| entry[field]).collect::<Vec<_>>());
+        let inputs = [input, list(0), list(1), list(2)];
+        let options = write::BuiltinOptions::StridedSliceOptions(Box::new(options));
+        lower(Op::StridedSlice, &inputs, &[float(&[])], options)
+    }
+
+    /// Asserts what is taken from each dimension, and the output's shape.
+    #[track_caller]
+    fn assert_slice(lowered: Lowered, expected: &[[i64; 3]], shape: &str) {
+        let network = lowered.unwrap();
+        let list = |field: usize| {
+            expected
+                .iter()
+                .map(|entry| entry[field])
+                .collect::<Vec<_>>()
+        };
+        let expected = StridedSliceDescriptor::new(&list(0), &list(1), &list(2)).unwrap();
+        assert_eq!(descriptors(&network)[0], &LayerDescriptor::from(expected));
+        assert_eq!(outputs(&network), [format!("Float32{shape}")]);
+    }
+
+    fn plain() -> write::StridedSliceOptions {
+        write::StridedSliceOptions::default()
+    }
+
+    #[test]
+    fn begins_and_ends_count_from_the_end_and_are_cut_to_the_input() {
+        assert_slice(
+            slice(float(&[8, 8]), &[[1, -1, 2], [-3, 100, 1]], plain()),
+            // 1, 3, 5; and 5, 6, 7.
+            &[[1, 7, 2], [5, 8, 1]],
+            "[3, 3]",
+        );
+    }
+
+    #[test]
+    fn backwards_the_place_before_the_first_element_is_minus_1() {
+        let options = write::StridedSliceOptions {
+            begin_mask: 1,
+            end_mask: 1,
+            ..plain()
+        };
+        // All of 5 backwards; and 4, 2 of 6.
+        assert_slice(
+            slice(float(&[5, 6]), &[[0, 0, -1], [-2, 0, -2]], options),
+            &[[4, -1, -1], [4, 0, -2]],
+            "[5, 2]",
+        );
+        // Far before the first element is still only before it.
+        assert_slice(
+            slice(float(&[5]), &[[9, -100, -1]], plain()),
+            &[[4, -1, -1]],
+            "[5]",
+        );
+    }
+
+    #[test]
+    fn dimensions_without_an_entry_are_taken_whole() {
+        assert_slice(
+            slice(float(&[4, 3, 2]), &[[1, 3, 1]], plain()),
+            &[[1, 3, 1], [0, 3, 1], [0, 2, 1]],
+            "[2, 3, 2]",
+        );
+    }
+
+    #[test]
+    fn an_ellipsis_stands_for_the_dimensions_that_are_left() {
+        let options = write::StridedSliceOptions {
+            ellipsis_mask: 0b010,
+            ..plain()
+        };
+        assert_slice(
+            slice(
+                float(&[4, 3, 2, 7]),
+                &[[1, 3, 1], [0, 0, 1], [2, 5, 1]],
+                options,
+            ),
+            &[[1, 3, 1], [0, 3, 1], [0, 2, 1], [2, 5, 1]],
+            "[2, 3, 2, 3]",
+        );
+        let options = write::StridedSliceOptions {
+            ellipsis_mask: 0b11,
+            ..plain()
+        };
+        let refused = slice(float(&[4, 3]), &[[0, 0, 1], [0, 0, 1]], options);
+        assert_refused(refused, "more than one ellipsis");
+    }
+
+    #[test]
+    fn dimensions_come_and_go_in_a_reshape() {
+        let options = write::StridedSliceOptions {
+            new_axis_mask: 0b0010,
+            shrink_axis_mask: 0b1000,
+            end_mask: 0b0100,
+            ..plain()
+        };
+        let network = slice(
+            float(&[4, 3, 2]),
+            &[[0, 2, 1], [0, 0, 1], [1, 0, 1], [-1, 0, 1]],
+            options,
+        );
+        let network = network.unwrap();
+        assert_eq!(
+            types(&network),
+            [LayerType::StridedSlice, LayerType::Reshape]
+        );
+        let sliced = network.tensor(network.layers()[0].outputs[0]);
+        assert_eq!(sliced.info.to_string(), "Float32[2, 2, 1]");
+        assert_slice(Ok(network), &[[0, 2, 1], [1, 3, 1], [1, 2, 1]], "[2, 1, 2]");
+    }
+
+    #[test]
+    fn with_offset_ends_count_from_the_beginning_of_the_slice() {
+        let options = write::StridedSliceOptions {
+            offset: true,
+            ..plain()
+        };
+        assert_slice(
+            slice(float(&[10]), &[[3, 4, 1]], options),
+            &[[3, 7, 1]],
+            "[4]",
+        );
+    }
+
+    #[test]
+    fn a_slice_may_be_empty() {
+        let network = slice(float(&[5, 2]), &[[4, 1, 1], [0, 2, 1]], plain()).unwrap();
+        assert_eq!(outputs(&network), ["Float32[0, 2]"]);
+        let network = slice(float(&[5]), &[[1, 4, -1]], plain()).unwrap();
+        assert_eq!(outputs(&network), ["Float32[0]"]);
+    }
+
+    #[test]
+    fn an_unknown_dimension_is_sliced_from_its_start() {
+        let input = || float(&[1, 4]).signature(&[-1, 4]);
+        let options = || write::StridedSliceOptions {
+            end_mask: 1,
+            ..plain()
+        };
+        let lowered = slice(input(), &[[0, 0, 1], [0, 2, 1]], options());
+        assert_slice(lowered, &[[0, i64::MAX, 1], [0, 2, 1]], "[?, 2]");
+        let refused = slice(input(), &[[-1, 0, 1], [0, 2, 1]], options());
+        assert_refused(
+            refused,
+            "counted from the end of a dimension whose size is not known",
+        );
+    }
+
+    #[test]
+    fn parameters_that_make_no_sense_are_damage() {
+        assert_refused(slice(float(&[5]), &[[0, 5, 0]], plain()), "a stride is 0");
+        assert_refused(
+            slice(float(&[5]), &[[0, 5, 1], [0, 1, 1]], plain()),
+            "a slice along 2 dimensions of an input of shape [5]",
+        );
+        let options = write::StridedSliceOptions {
+            shrink_axis_mask: 1,
+            ..plain()
+        };
+        let refused = slice(float(&[5]), &[[5, 6, 1]], options);
+        assert_refused(refused, "element 5 is taken of a dimension of 5");
+        for extreme in [i32::MIN, i32::MAX] {
+            let lowered = slice(float(&[5]), &[[extreme, extreme, extreme]], plain());
+            assert_eq!(outputs(&lowered.unwrap()), ["Float32[0]"]);
+        }
+    }
+}

@@ -149,3 +149,137 @@ fn quantization(tensor: &Tensor<'_>) -> Result<Quantization> {
         zero_points,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(tensor_type: TensorType, scales: &[f32], zero_points: &[i64]) -> Tensor<'static> {
+        Tensor {
+            name: "x",
+            tensor_type: model::TensorType(tensor_type as i8),
+            shape: vec![2, 3],
+            shape_signature: Vec::new(),
+            has_rank: false,
+            is_variable: false,
+            is_sparse: false,
+            buffer: 0,
+            data: None,
+            external_buffer: 0,
+            quantization: Some(model::Quantization {
+                scales: scales.to_vec(),
+                zero_points: zero_points.to_vec(),
+                min: Vec::new(),
+                max: Vec::new(),
+                axis: 1,
+                details: None,
+            }),
+        }
+    }
+
+    #[test]
+    fn integers_are_quantized_where_they_have_scales() {
+        use DataType as D;
+        use TensorType as T;
+        for (tensor_type, plain, one_scale, several) in [
+            (T::Int8, D::Int8, Some(D::QAsymmS8), Some(D::QSymmS8)),
+            (T::Uint8, D::UInt8, Some(D::QAsymmU8), Some(D::QAsymmU8)),
+            (T::Int16, D::Int16, Some(D::QSymmS16), Some(D::QSymmS16)),
+            (T::Int32, D::Signed32, Some(D::Signed32), Some(D::Signed32)),
+            (T::Int64, D::Signed64, Some(D::Signed64), Some(D::Signed64)),
+            (T::Int4, D::Int4, Some(D::Int4), Some(D::Int4)),
+            (T::Uint16, D::UInt16, None, None),
+            (T::Uint32, D::UInt32, None, None),
+            (T::Uint64, D::UInt64, None, None),
+        ] {
+            let found = |scales: &[f32]| {
+                let info = tensor_info(&tensor(tensor_type, scales, &[]));
+                info.ok().map(|info| info.data_type)
+            };
+            assert_eq!(found(&[]), Some(plain), "{tensor_type:?}");
+            assert_eq!(found(&[0.5]), one_scale, "{tensor_type:?}");
+            assert_eq!(found(&[0.5, 0.25, 1.0]), several, "{tensor_type:?}");
+        }
+    }
+
+    #[test]
+    fn zero_points_decide_whether_a_type_is_symmetric() {
+        let found = |tensor_type, scales: &[f32], zeros: &[i64]| {
+            tensor_info(&tensor(tensor_type, scales, zeros)).map(|info| info.data_type)
+        };
+        let weights = found(TensorType::Int8, &[0.5, 0.25, 1.0], &[0, 1, 0]).unwrap();
+        assert_eq!(weights, DataType::QAsymmS8);
+        assert!(matches!(
+            found(TensorType::Int16, &[0.5], &[1]),
+            Err(Problem::Unsupported(_))
+        ));
+        for zeros in [&[0, 0][..], &[1 << 40]] {
+            let found = found(TensorType::Int8, &[0.5], zeros);
+            assert!(matches!(found, Err(Problem::Malformed(_))), "{zeros:?}");
+        }
+    }
+
+    #[test]
+    fn scales_on_floats_and_booleans_say_nothing() {
+        for (tensor_type, expected) in [
+            (TensorType::Float32, DataType::Float32),
+            (TensorType::Float16, DataType::Float16),
+            (TensorType::Bfloat16, DataType::BFloat16),
+            (TensorType::Float64, DataType::Float64),
+            (TensorType::Bool, DataType::Boolean),
+        ] {
+            let info = tensor_info(&tensor(tensor_type, &[0.5], &[3])).unwrap();
+            assert_eq!(
+                (info.data_type, info.quantization),
+                (expected, Quantization::NONE)
+            );
+        }
+    }
+
+    #[test]
+    fn what_there_is_no_type_for_is_named() {
+        use TensorType as T;
+        for tensor_type in [
+            T::String,
+            T::Complex64,
+            T::Complex128,
+            T::Resource,
+            T::Variant,
+        ] {
+            let problem = tensor_info(&tensor(tensor_type, &[], &[])).unwrap_err();
+            let Problem::Unsupported(what) = problem else {
+                panic!("{problem:?}");
+            };
+            assert_eq!(
+                what,
+                format!("elements of tensor type {}", tensor_type.name())
+            );
+        }
+        let mut newer = tensor(T::Float32, &[], &[]);
+        newer.tensor_type = model::TensorType(99);
+        assert!(matches!(tensor_info(&newer), Err(Problem::Unsupported(_))));
+        let mut blockwise = tensor(T::Int8, &[0.5], &[0]);
+        blockwise.quantization.as_mut().unwrap().details = Some(QuantizationDetails::Blockwise);
+        assert!(matches!(
+            tensor_info(&blockwise),
+            Err(Problem::Unsupported(_))
+        ));
+    }
+
+    #[test]
+    fn the_signature_tells_unknown_dimensions_but_not_of_constants() {
+        let mut x = tensor(TensorType::Float32, &[], &[]);
+        x.shape_signature = vec![-1, 3];
+        assert_eq!(tensor_info(&x).unwrap().shape, Shape::from([-1, 3]));
+        x.data = Some(bytes::Bytes::from_static(&[0; 24]));
+        assert_eq!(tensor_info(&x).unwrap().shape, Shape::from([2, 3]));
+        x.data = None;
+        x.shape_signature = vec![3];
+        assert!(matches!(tensor_info(&x), Err(Problem::Malformed(_))));
+        x.shape_signature = vec![-2, 3];
+        assert!(matches!(tensor_info(&x), Err(Problem::Malformed(_))));
+        x.shape_signature = Vec::new();
+        x.shape = vec![1; 9];
+        assert!(matches!(tensor_info(&x), Err(Problem::Unsupported(_))));
+    }
+}
