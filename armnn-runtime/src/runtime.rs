@@ -428,7 +428,16 @@ impl Runtime {
                 unusable.push((id.clone(), self.why_missing(id)));
             }
         }
-        optimizer::optimize(network, &usable, &unusable, options)
+        optimizer::optimize(network, &usable, &unusable, options).map_err(|mut error| {
+            // Those that were not asked for could have been.
+            if let OptimizeError::PreferredBackendsMissing { usable, .. }
+            | OptimizeError::PinnedBackendMissing { usable, .. } = &mut error
+            {
+                *usable = self.registry.backend_ids();
+                usable.retain(|id| !unusable.iter().any(|(other, _)| other == id));
+            }
+            error
+        })
     }
 
     /// Loads a network, so that it can be executed. Where all input shapes are known, it is

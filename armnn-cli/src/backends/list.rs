@@ -1,6 +1,10 @@
 //! `armnn backends list`: every candidate, with its verdict.
 
-use std::{fmt::Write as _, path::PathBuf, process::ExitCode};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::bail;
 use armnn_runtime::{
@@ -247,7 +251,10 @@ impl Found {
         self.write_static(out, style)?;
         writeln!(out, "\n{}", style.heading("Candidates"))?;
         for verdict in &self.report.candidates {
-            self.write_candidate(out, verdict, style)?;
+            // A family of links is one backend, and listed with it.
+            if self.first_of_family(verdict).is_none() {
+                self.write_candidate(out, verdict, style)?;
+            }
         }
         if self.report.candidates.is_empty() {
             writeln!(out, "  none")?;
@@ -308,10 +315,33 @@ impl Found {
         if let Some(devices) = self.devices_of(verdict) {
             writeln!(out, "               devices: {}", devices.join(", "))?;
         }
+        let candidates = self.report.candidates.iter();
+        let links = candidates.filter(|other| {
+            self.first_of_family(other)
+                .is_some_and(|first| first.path == verdict.path)
+        });
+        let links: Vec<_> = links
+            .map(|link| display_beside(&link.path, &verdict.path))
+            .collect();
+        if !links.is_empty() {
+            let links = format!("the same file: {}", links.join(", "));
+            writeln!(out, "               {}", style.faint(links))?;
+        }
         if !verdict.hint.is_empty() {
             writeln!(out, "               {}", style.notable(&verdict.hint))?;
         }
         Ok(())
+    }
+
+    /// The candidate that is the same file and was tried, of one that was not for that reason.
+    fn first_of_family(&self, verdict: &Verdict) -> Option<&Verdict> {
+        if verdict.code != Some(Code::DuplicateFile) || verdict.canonical_path.is_none() {
+            return None;
+        }
+        self.report.candidates.iter().find(|other| {
+            other.code != Some(Code::DuplicateFile)
+                && other.canonical_path == verdict.canonical_path
+        })
     }
 
     /// The devices of a loaded backend that names some.
@@ -327,5 +357,13 @@ impl Found {
             .position(|backend| backend.id == *id)?;
         let devices = self.devices.get(at)?.as_ref().ok()?;
         (!devices.is_empty()).then_some(&devices[..])
+    }
+}
+
+/// A path: the name alone where it is in the directory of `other`.
+fn display_beside(path: &Path, other: &Path) -> String {
+    match path.file_name() {
+        Some(name) if path.parent() == other.parent() => name.display().to_string(),
+        _ => path.display().to_string(),
     }
 }

@@ -4,7 +4,7 @@
 //! filter (which averages when it makes an image smaller), its aspect not kept, and laid out as
 //! the input is: `[1, H, W, C]` or `[H, W, C]` where the last dimension is 1, 3 or 4, else
 //! `[1, C, H, W]` or `[C, H, W]`. One channel is grey, three are red, green and blue, a fourth is
-//! opacity.
+//! opacity. A first dimension that the model leaves open is 1.
 //!
 //! The samples are 0 to 255; the input gets `(sample - mean) / std`, so with the mean 0 and the
 //! standard deviation 1 that stand for options not given, the samples themselves. A quantized or
@@ -14,7 +14,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
-use armnn_runtime::{DataType, TensorInfo};
+use armnn_runtime::{DataType, Shape, TensorInfo};
 use image::{DynamicImage, ImageReader, imageops::FilterType};
 
 use super::values;
@@ -52,11 +52,19 @@ impl Normalisation {
     }
 }
 
-/// Reads an image as the elements of an input.
+/// Reads an image as the elements of an input, and tells the input's shape.
 ///
 /// # Errors
 /// When the file is no image, or the input's shape is not one of an image.
-pub fn read(path: &Path, info: &TensorInfo, how: &Normalisation) -> anyhow::Result<Vec<u8>> {
+pub fn read(
+    path: &Path,
+    info: &TensorInfo,
+    how: &Normalisation,
+) -> anyhow::Result<(Shape, Vec<u8>)> {
+    let info = &TensorInfo {
+        shape: one_of(&info.shape),
+        ..info.clone()
+    };
     let layout = Layout::of(info)?;
     how.check(layout.channels)?;
     let image = ImageReader::open(path)
@@ -73,8 +81,22 @@ pub fn read(path: &Path, info: &TensorInfo, how: &Normalisation) -> anyhow::Resu
         layout.height
     );
     let samples = layout.arrange(&layout.resize(&image)?);
+<<<<<<< HEAD
     elements(info, &layout, &samples, how)
         .with_context(|| format!("an image cannot be an input of type {}", info.data_type))
+=======
+    let elements = elements(info, &layout, &samples, how)
+        .with_context(|| format!("an image cannot be an input of type {}", info.data_type))?;
+    Ok((info.shape, elements))
+}
+
+/// The same shape for one image, where it leaves their number open.
+fn one_of(shape: &Shape) -> Shape {
+    match *shape.dims() {
+        [batch, a, b, c] if batch < 0 => Shape::from([1, a, b, c]),
+        _ => *shape,
+    }
+>>>>>>> cli
 }
 
 /// The elements for samples that stand in the input's order.
@@ -187,7 +209,6 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use armnn_runtime::Shape;
 
     /// Two pixels, red 255 above blue 255.
     fn red_above_blue() -> tempfile::NamedTempFile {
@@ -199,7 +220,7 @@ mod tests {
 
     fn read_f32(shape: impl Into<Shape>, how: &Normalisation) -> anyhow::Result<Vec<f32>> {
         let info = TensorInfo::new(DataType::Float32, shape);
-        let bytes = read(red_above_blue().path(), &info, how)?;
+        let (_, bytes) = read(red_above_blue().path(), &info, how)?;
         let number = |b: &[u8]| f32::from_ne_bytes(b.try_into().unwrap());
         Ok(bytes.chunks_exact(4).map(number).collect())
     }
@@ -248,17 +269,31 @@ mod tests {
         info.quantization.scales = vec![1.0 / 128.0];
         info.quantization.zero_points = vec![0];
         let file = red_above_blue();
-        let bytes = read(file.path(), &info, &Normalisation::default()).unwrap();
+        let (_, bytes) = read(file.path(), &info, &Normalisation::default()).unwrap();
         assert_eq!(bytes, [127, 128, 128, 128, 128, 127]);
         // 255 becomes 0.5, which is 64 of 1/128.
         let how = Normalisation {
             mean: vec![],
             std: vec![510.0],
         };
+<<<<<<< HEAD
         assert_eq!(
             read(file.path(), &info, &how).unwrap(),
             [64, 0, 0, 0, 0, 64]
         );
+=======
+        let (_, bytes) = read(file.path(), &info, &how).unwrap();
+        assert_eq!(bytes, [64, 0, 0, 0, 0, 64]);
+    }
+
+    #[test]
+    fn an_open_number_of_images_is_one() {
+        let info = TensorInfo::new(DataType::Float32, [-1, 4, 2, 3]);
+        let read = read(red_above_blue().path(), &info, &Normalisation::default());
+        let (shape, bytes) = read.unwrap();
+        assert_eq!(shape.dims(), [1, 4, 2, 3]);
+        assert_eq!(bytes.len(), 4 * 4 * 2 * 3);
+>>>>>>> cli
     }
 
     #[test]

@@ -104,7 +104,7 @@ fn read_file(
 ) -> anyhow::Result<(Shape, Vec<u8>)> {
     let size = expect_regular_file(path, "the file")?;
     match FileKind::of(path)? {
-        FileKind::Image => Ok((info.shape, images::read(path, info, normalisation)?)),
+        FileKind::Image => images::read(path, info, normalisation),
         FileKind::Npy => read_npy(&mut BufReader::new(File::open(path)?), info),
         FileKind::Bin => {
             let Some(expected) = info.byte_len() else {

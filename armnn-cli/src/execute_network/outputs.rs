@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::values;
 use crate::npy::{self, ElementType};
 
-/// How many of the best classes are told.
+/// How many of the largest elements are told.
 const TOP: usize = 5;
 
 /// What is told of an output.
@@ -31,19 +31,19 @@ pub struct OutputSummary {
     pub max: Option<f64>,
     /// How many of its elements are NaN.
     pub nan: usize,
-    /// The best classes, where it looks like a score for each.
-    pub top: Vec<ClassScore>,
+    /// Its largest elements, where it looks like a score for each class.
+    pub top: Vec<TopElement>,
     /// The file that it was written to.
     pub file: Option<String>,
 }
 
-/// A class and its score.
+/// One of the largest elements.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct ClassScore {
-    /// Which class.
-    pub class: usize,
-    /// Its score, of a quantized output the real value.
-    pub score: f64,
+pub struct TopElement {
+    /// Which element, which may be a class.
+    pub index: usize,
+    /// Its number, of a quantized output the real value.
+    pub value: f64,
 }
 
 /// What is told of all outputs of the last execution.
@@ -80,7 +80,7 @@ impl OutputSummary {
             max: range.map(|r| r.1),
             nan,
             top: if nan == 0 {
-                best(scores.unwrap_or_default())
+                largest(scores.unwrap_or_default())
             } else {
                 Vec::new()
             },
@@ -99,16 +99,16 @@ fn is_class_score(shape: &Shape) -> bool {
     }
 }
 
-fn best(scores: Vec<f64>) -> Vec<ClassScore> {
-    let mut classes: Vec<ClassScore> = scores
+fn largest(values: Vec<f64>) -> Vec<TopElement> {
+    let mut elements: Vec<TopElement> = values
         .into_iter()
         .enumerate()
-        .map(|(class, score)| ClassScore { class, score })
+        .map(|(index, value)| TopElement { index, value })
         .collect();
-    // Equal scores stay in order.
-    classes.sort_by(|a, b| b.score.total_cmp(&a.score));
-    classes.truncate(TOP);
-    classes
+    // Equal ones stay in order.
+    elements.sort_by(|a, b| b.value.total_cmp(&a.value));
+    elements.truncate(TOP);
+    elements
 }
 
 /// Makes the directory for outputs, before any work is done for them.
@@ -170,10 +170,15 @@ mod tests {
     }
 
     #[test]
-    fn the_best_classes_come_first() {
+    fn the_largest_elements_come_first() {
         let summary = summary([1, 7], &[0.1, 0.7, -3.0, 0.5, 0.7, 0.0, 0.2]);
+<<<<<<< HEAD
         let classes: Vec<usize> = summary.top.iter().map(|t| t.class).collect();
         assert_eq!(classes, [1, 4, 3, 6, 0]);
+=======
+        let order: Vec<usize> = summary.top.iter().map(|t| t.index).collect();
+        assert_eq!(order, [1, 4, 3, 6, 0]);
+>>>>>>> cli
         assert_eq!(
             (summary.min, summary.max),
             (Some(-3.0), Some(f64::from(0.7f32)))
@@ -181,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_has_one_score_for_each_class_has_best_ones() {
+    fn only_what_may_be_a_score_for_each_class_is_ranked() {
         for (shape, expected) in [
             (&[1, 10][..], true),
             (&[10], true),

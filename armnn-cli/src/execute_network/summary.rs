@@ -74,9 +74,9 @@ fn write_outputs(out: &mut String, report: &Report, style: Style) -> std::fmt::R
             let top: Vec<_> = output
                 .top
                 .iter()
-                .map(|top| format!("{} ({})", top.class, number(top.score)))
+                .map(|top| format!("[{}] {}", top.index, number(top.value)))
                 .collect();
-            writeln!(out, "    best classes: {}", top.join(", "))?;
+            writeln!(out, "    largest: {}", top.join(", "))?;
         }
     }
     Ok(())
@@ -151,7 +151,11 @@ fn write_deviations(out: &mut String, report: &Report, style: Style) -> std::fmt
     if report.deviations.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n{}", style.heading("Not as preferred first"))?;
+    writeln!(
+        out,
+        "\n{}",
+        style.heading("Deviations from the first preference")
+    )?;
     for deviation in &report.deviations {
         match deviation {
             Deviation::UnusableBackend { backend, reason } => {
