@@ -17,6 +17,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Poison {
     message: OnceLock<Box<str>>,
+    /// A panic in a destructor of what the backend made; kept by the backend's own alone.
+    destructor: OnceLock<Box<str>>,
     parent: Option<Arc<Poison>>,
 }
 
@@ -29,8 +31,8 @@ impl Poison {
     /// Of an object made by the one that `self` belongs to.
     pub fn child(self: &Arc<Self>) -> Arc<Self> {
         Arc::new(Self {
-            message: OnceLock::new(),
             parent: Some(Arc::clone(self)),
+            ..Self::default()
         })
     }
 
@@ -48,6 +50,22 @@ impl Poison {
             }
             poison = poison.parent.as_deref()?;
         }
+    }
+
+    /// Notes a panic in the destructor of the object. The call that destroys cannot report it, so
+    /// the backend remembers it until it is shut down.
+    fn set_in_destructor(&self, message: &str) {
+        self.set(message);
+        let mut backend = self;
+        while let Some(parent) = backend.parent.as_deref() {
+            backend = parent;
+        }
+        let _ = backend.destructor.set(message.into());
+    }
+
+    /// The first panic in a destructor of anything that the backend made, for the backend itself.
+    pub fn panic_in_destructor(&self) -> Option<&str> {
+        self.destructor.get().map(|message| &**message)
     }
 
     /// An error if the object cannot be used any more.
@@ -102,12 +120,14 @@ pub unsafe fn guard_raw(
     }
 }
 
-/// Runs a destructor; a panic in it is logged and marks `poison`.
+/// Runs a destructor; a panic in it is logged, marks `poison`, and is
+/// [remembered](Poison::panic_in_destructor) by the backend.
 pub fn guard_drop(poison: &Poison, what: &str, f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
         let message = panic_message(payload);
-        log::error!("a panic while a {what} was destroyed: {message}");
-        poison.set(&message);
+        let message = format!("a panic while a {what} was destroyed: {message}");
+        log::error!("{message}");
+        poison.set_in_destructor(&message);
     }
 }
 
@@ -214,6 +234,19 @@ mod tests {
         backend.set("gone");
         assert_eq!(b.get(), Some("gone"));
         assert_eq!(guard(&b, || Ok(1)).unwrap_err().status(), Status::Poisoned);
+    }
+
+    #[test]
+    fn a_panic_in_a_destructor_is_remembered_by_the_backend_and_poisons_nothing_above() {
+        let backend = Poison::root();
+        let context = backend.child();
+        let workload = context.child();
+        guard_drop(&workload, "workload", || panic!("boom"));
+        let message = "a panic while a workload was destroyed: boom";
+        assert_eq!(workload.get(), Some(message));
+        assert!(context.check().is_ok() && backend.check().is_ok());
+        assert_eq!(backend.panic_in_destructor(), Some(message));
+        assert_eq!(Poison::root().panic_in_destructor(), None);
     }
 
     #[test]

@@ -85,7 +85,10 @@ pub fn backend_into_raw<B: IBackendInternal>(forward_log: bool) -> *mut RawBacke
                 table: const { &backend_table::<B>() },
             },
             poison,
-            Backend { value, forward_log },
+            Backend {
+                value: Some(value),
+                forward_log,
+            },
         ),
         Err(e) => Object::into_raw(
             RawBackend {
@@ -98,8 +101,24 @@ pub fn backend_into_raw<B: IBackendInternal>(forward_log: bool) -> *mut RawBacke
 }
 
 struct Backend<B> {
-    value: B,
+    /// Absent once it is shut down.
+    value: Option<B>,
     forward_log: bool,
+}
+
+impl<B> Backend<B> {
+    fn get(&self) -> crate::Result<&B> {
+        self.value.as_ref().ok_or_else(was_shut_down)
+    }
+
+    fn get_mut(&mut self) -> crate::Result<&mut B> {
+        self.value.as_mut().ok_or_else(was_shut_down)
+    }
+}
+
+#[cold]
+fn was_shut_down() -> BackendError {
+    BackendError::invalid_argument("the backend was shut down before")
 }
 
 type BackendObject<B> = Object<RawBackend, Backend<B>>;
@@ -144,7 +163,7 @@ unsafe extern "C" fn backend_initialize<B: IBackendInternal>(
             }
             object
                 .value
-                .value
+                .get_mut()?
                 .initialize(host, Options::from_raw(options, n_options))
         })
     }
@@ -157,7 +176,15 @@ unsafe extern "C" fn backend_shutdown<B: IBackendInternal>(
     // SAFETY: the host passes the object, and makes this call exclusively.
     unsafe {
         let object = BackendObject::<B>::get_mut(raw);
-        guard_raw(error, &object.poison, || object.value.value.shutdown())
+        guard_raw(error, &object.poison, || {
+            object.value.get_mut()?.shutdown()?;
+            if let Some(message) = object.poison.panic_in_destructor() {
+                return Err(BackendError::with_status(Status::Panic, message));
+            }
+            // Here and not in `destroy`, which has no way to tell of a panic.
+            drop(object.value.value.take());
+            Ok(())
+        })
     }
 }
 
@@ -172,7 +199,7 @@ unsafe extern "C" fn backend_is_layer_supported<B: IBackendInternal>(
         let object = BackendObject::<B>::get(raw);
         guard_raw(reason, &object.poison, || {
             let graph = SubgraphView::from_raw(graph.as_ref().ok_or_else(null_argument)?);
-            object.value.value.is_layer_supported(graph.layer(layer))
+            object.value.get()?.is_layer_supported(graph.layer(layer))
         })
     }
 }
@@ -187,7 +214,7 @@ unsafe extern "C" fn backend_get_capabilities<B: IBackendInternal>(
         let object = BackendObject::<B>::get(raw);
         guard_raw(error, &object.poison, || {
             let to = capabilities.as_mut().ok_or_else(null_argument)?;
-            let capabilities = object.value.value.capabilities();
+            let capabilities = object.value.get()?.capabilities();
             to.kind = capabilities.kind.0;
             to.flags = capabilities.flags;
             Ok(())
@@ -205,7 +232,7 @@ unsafe extern "C" fn backend_probe<B: IBackendInternal>(
         let object = BackendObject::<B>::get(raw);
         guard_raw(error, &object.poison, || {
             let mut sink = ProbeSink::from_raw(sink.as_ref().ok_or_else(null_argument)?);
-            object.value.value.probe(&mut sink)
+            object.value.get()?.probe(&mut sink)
         })
     }
 }
@@ -228,7 +255,7 @@ unsafe extern "C" fn backend_create_model_context<B: IBackendInternal>(
             let options = Options::from_raw(options, n_options);
             let value = object
                 .value
-                .value
+                .get()?
                 .create_model_context(options, ModelHost::from_raw(host))?;
             *context = Object::into_raw(
                 ArmnnModelContext {

@@ -36,7 +36,8 @@ pub trait IBackendInternal: Sized + Send + Sync + 'static {
         options.check_known(&[])
     }
 
-    /// Joins threads and removes handlers, so that the code can be unmapped.
+    /// Joins threads and removes handlers, so that the code can be unmapped. The backend is dropped
+    /// behind it.
     ///
     /// # Errors
     /// The code is never unmapped then.

@@ -65,6 +65,7 @@ pub fn run() -> Result<PathBuf> {
         &[sources.join("minimal.c")],
         &[],
     )?;
+    older_minors(&directory, &sources.join("minimal.c"))?;
     for case in faulty_cases(&sources)? {
         let faulty = [sources.join("faulty.c")];
         compile(
@@ -77,6 +78,31 @@ pub fn run() -> Result<PathBuf> {
     }
     println!("staged fixtures in {}", directory.display());
     Ok(directory)
+}
+
+/// Compiles the smallest backend against the frozen header of each older minor, in
+/// `backends/fixtures/headers/<major>.<minor>`, as the case `minimal_<major>_<minor>` with the id
+/// `FixtureMinimal<major>v<minor>`.
+fn older_minors(directory: &Path, source: &Path) -> Result<()> {
+    let headers = root().join("backends/fixtures/headers");
+    let entries = std::fs::read_dir(&headers)
+        .with_context(|| format!("cannot read {}", headers.display()))?;
+    for entry in entries {
+        let entry = entry?;
+        let folder = entry.file_name().to_string_lossy().into_owned();
+        let Some((major, minor)) = folder.split_once('.') else {
+            bail!("{}: not <major>.<minor>", entry.path().display());
+        };
+        let name = format!("FixtureMinimal{major}v{minor}");
+        let arguments = [
+            "-I".into(),
+            entry.path().into_os_string(),
+            format!("-DMINIMAL_ID=\"{name}\"").into(),
+        ];
+        let case = format!("minimal_{major}_{minor}");
+        compile(directory, &case, &name, &[source.to_owned()], &arguments)?;
+    }
+    Ok(())
 }
 
 struct Case {
@@ -121,9 +147,7 @@ fn compile(
     let mut command = compiler();
     command.args(["-std=c11", "-O1", "-Wall", "-Wextra", "-shared", "-fPIC"]);
     command
-        .args(["-fvisibility=hidden", "-I"])
-        .arg(root().join("armnn-backend-api/include"));
-    command
+        .arg("-fvisibility=hidden")
         .arg("-o")
         .arg(to.join(format!("Arm_{name}_backend.so")))
         .args(sources);
@@ -146,6 +170,10 @@ fn compile(
             command.arg(argument);
         }
     }
+    // Behind the case's own arguments, so that a header of an older minor among them is preferred.
+    command
+        .arg("-I")
+        .arg(root().join("armnn-backend-api/include"));
     workspace::run(&mut command).with_context(|| format!("fixture {case}"))?;
     if absent.exists() {
         std::fs::remove_file(absent)?;

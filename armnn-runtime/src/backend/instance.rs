@@ -347,7 +347,10 @@ impl Drop for BackendInstance {
             let result = ErrorBuffer::new()
                 .call(&self.poison, |error| unsafe { f(self.raw.as_ptr(), error) });
             if let Err(e) = result {
-                keep.get_or_insert(KeptReason::ShutdownFailed(e.to_string()));
+                keep.get_or_insert(match self.poison.get() {
+                    Some(message) => KeptReason::Poisoned(message.to_owned()),
+                    None => KeptReason::ShutdownFailed(e.to_string()),
+                });
             }
         }
         match keep {
