@@ -16,6 +16,7 @@ use crate::{
 
 /// Fixtures in Rust: case, crate, name of the backend.
 const RUST: &[(&str, &str, &str)] = &[
+    ("accelerator_twin", "fixture-accelerator-dynamic", "FixtureAcceleratorTwin"),
     ("cpu_ref_twin", "fixture-cpu-ref-twin-dynamic", "CpuRefTwin"),
     ("panicking", "fixture-panicking-dynamic", "FixturePanicking"),
     (

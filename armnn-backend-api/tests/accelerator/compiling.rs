@@ -143,6 +143,28 @@ fn it_claims_what_lies_before_and_behind_a_layer_that_fails() {
 }
 
 #[test]
+fn a_layer_named_alone_is_left_to_create_workload() {
+    let backend = backend();
+    let context = backend.create_model_context(&[]).unwrap();
+    let mut g = FlatGraph::default();
+    let x = g.tensor("x", F32, &[1]);
+    let tensors: Vec<_> = (0..3).map(|_| g.tensor("", F32, &[1])).collect();
+    g.layer("first", add(), &[x, x], &[tensors[0]]);
+    let alone = g.layer("alone", add(), &[x, tensors[0]], &[tensors[1]]);
+    g.layer("last", add(), &[x, tensors[1]], &[tensors[2]]);
+    let view = g.finish(&[tensors[2]]);
+    let answer = context.optimize(&view).unwrap();
+    let claimed: Vec<_> = answer.claims.iter().map(|c| c.layers.clone()).collect();
+    assert_eq!(claimed, [[0], [2]]);
+    assert!(answer.failed.is_empty());
+    drop(context.create_workload(&view, alone).unwrap());
+    drop(answer);
+    drop(context);
+    backend.shutdown().unwrap();
+    backend.unload();
+}
+
+#[test]
 fn two_plans_share_packed_constants_which_are_released_after_the_first() {
     let backend = backend();
     let context = backend.create_model_context(&[]).unwrap();
@@ -162,7 +184,7 @@ fn two_plans_share_packed_constants_which_are_released_after_the_first() {
         "{log}"
     );
     assert!(
-        log.contains("FixtureAccelerator: constant 11: packing shared"),
+        log.contains("FixtureAccelerator: constant 11: packing shared, the original is gone"),
         "{log}"
     );
 
@@ -175,6 +197,7 @@ fn two_plans_share_packed_constants_which_are_released_after_the_first() {
             .contains("constant 11 (`constant 11`) has no data"),
         "{error}"
     );
+    assert_eq!(error.layer_id(), Some(101), "the layer that reads it");
     drop((state, other, context));
     backend.shutdown().unwrap();
     backend.unload();

@@ -140,7 +140,31 @@ fn more_calls_than_the_queue_is_deep_are_done_in_order() {
 }
 
 #[test]
-fn a_lost_device_is_told_by_the_wait_that_covers_it_and_by_every_later_one() {
+fn an_execution_that_is_destroyed_with_work_queued_finishes_it_first() {
+    let backend = backend();
+    let context = backend.create_model_context(&[]).unwrap();
+    let network = network(2, true);
+    let answer = context.optimize(&network.view).unwrap();
+    let mut state = State::new(Some(context.create_execution()), None);
+    let (mut x, mut r) = (X, [f32::NAN; 4]);
+    // SAFETY: everything lives until the execution is destroyed.
+    unsafe {
+        let x = in_memory(network.view.tensor(network.x), &mut x);
+        let r = in_memory(network.view.tensor(network.r), &mut r);
+        answer.claims[0]
+            .workload
+            .execute(&mut state, &[x], &[r])
+            .unwrap();
+    }
+    drop(state);
+    assert_eq!(r, R);
+    drop((answer, context));
+    backend.shutdown().unwrap();
+    backend.unload();
+}
+
+#[test]
+fn a_lost_device_is_told_by_the_wait_that_covers_it_with_the_layer_and_by_every_later_one() {
     let backend = Backend::load(&build());
     backend
         .initialize(&[("lose_device_after", OptionValue::Int(1))])
@@ -161,11 +185,21 @@ fn a_lost_device_is_told_by_the_wait_that_covers_it_and_by_every_later_one() {
                 .execute(&mut state, &[x], &[r])
                 .unwrap();
         }
-        outcomes.push(state.execution().wait().map_err(|e| e.status()));
+        outcomes.push(
+            state
+                .execution()
+                .wait()
+                .map_err(|e| (e.status(), e.layer_id())),
+        );
     }
     assert_eq!(
         outcomes,
-        [Ok(()), Err(Status::DeviceLost), Err(Status::DeviceLost)]
+        [
+            Ok(()),
+            // The dense layer, which the Cast before it is a part of.
+            Err((Status::DeviceLost, Some(101))),
+            Err((Status::DeviceLost, Some(101)))
+        ]
     );
     // An error is told once.
     state.execution().wait().unwrap();
