@@ -7,6 +7,8 @@ mod error;
 pub mod guard;
 mod host;
 mod layers;
+#[cfg(feature = "layout-check")]
+pub mod layout_check;
 mod log_forward;
 mod object;
 mod open_enum;
