@@ -7,6 +7,8 @@ mod error;
 pub mod guard;
 mod host;
 mod layers;
+#[cfg(feature = "layout-check")]
+pub mod layout_check;
 mod log_forward;
 mod object;
 mod open_enum;
@@ -44,10 +46,31 @@ pub const NO_TENSOR: TensorIndex = sys::ARMNN_NO_TENSOR;
 pub const TOOLCHAIN: &str = env!("ARMNN_TOOLCHAIN");
 
 #[doc(hidden)]
-pub const LAYOUT_EXPORT_FLAG: u32 = 0;
+pub const LAYOUT_EXPORT_FLAG: u32 = if cfg!(feature = "layout-check") {
+    sys::ARMNN_NOTE_FLAG_LAYOUT_EXPORT
+} else {
+    0
+};
 
+#[cfg(not(feature = "layout-check"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __declare_layout {
     () => {};
+}
+
+#[cfg(feature = "layout-check")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __declare_layout {
+    () => {
+        #[doc(hidden)]
+        #[allow(
+            non_upper_case_globals,
+            reason = "exports are named as functions of C++ are"
+        )]
+        #[unsafe(no_mangle)]
+        pub static ArmnnBackendLayout: $crate::layout_check::LayoutExport =
+            $crate::layout_check::LayoutExport::CURRENT;
+    };
 }

@@ -14,14 +14,44 @@ use crate::{
     workspace::{self, empty_directory, root, target},
 };
 
+<<<<<<< HEAD
 /// Fixtures in Rust: case, crate, name of the backend.
 const RUST: &[(&str, &str, &str)] = &[
     ("accelerator_twin", "fixture-accelerator-dynamic", "FixtureAcceleratorTwin"),
     ("cpu_ref_twin", "fixture-cpu-ref-twin-dynamic", "CpuRefTwin"),
     ("panicking", "fixture-panicking-dynamic", "FixturePanicking"),
+=======
+/// Fixtures in Rust: case, crate, its features, name of the backend.
+const RUST: &[(&str, &str, &[&str], &str)] = &[
+    (
+        "cpu_ref_twin",
+        "fixture-cpu-ref-twin-dynamic",
+        &[],
+        "CpuRefTwin",
+    ),
+    (
+        "layout_check",
+        "fixture-layout-check-dynamic",
+        &["layout-check"],
+        "SampleDynamic",
+    ),
+    (
+        "layout_differing",
+        "fixture-layout-differing-dynamic",
+        &["layout-check"],
+        "SampleDynamic",
+    ),
+    (
+        "panicking",
+        "fixture-panicking-dynamic",
+        &[],
+        "FixturePanicking",
+    ),
+>>>>>>> layoutcheck
     (
         "panicking_factory",
         "fixture-panicking-factory-dynamic",
+        &[],
         "FixturePanickingFactory",
     ),
 ];
@@ -30,8 +60,8 @@ const RUST: &[(&str, &str, &str)] = &[
 pub fn run() -> Result<PathBuf> {
     let directory = target().join("staging/fixtures");
     empty_directory(&directory)?;
-    for &(case, package, name) in RUST {
-        let library = stage::build(package)?;
+    for &(case, package, features, name) in RUST {
+        let library = stage::build_with(package, features)?;
         let to = directory.join(case);
         std::fs::create_dir_all(&to)?;
         let file = to.join(format!("Arm_{name}_backend.so"));

@@ -37,13 +37,16 @@ pub fn run() -> Result<PathBuf> {
 /// Builds one cdylib crate, on its own, so that no other crate's features get into it; optimized
 /// and stripped.
 pub fn build(package: &str) -> Result<PathBuf> {
-    workspace::run(&mut cargo([
-        "build",
-        "--package",
-        package,
-        "--profile",
-        "plugin",
-    ]))?;
+    build_with(package, &[])
+}
+
+/// The same with features of that crate.
+pub fn build_with(package: &str, features: &[&str]) -> Result<PathBuf> {
+    let mut build = cargo(["build", "--package", package, "--profile", "plugin"]);
+    for feature in features {
+        build.args(["--features", feature]);
+    }
+    workspace::run(&mut build)?;
     Ok(target()
         .join("plugin")
         .join(format!("lib{}.so", package.replace('-', "_"))))

@@ -29,6 +29,7 @@ pub fn dynamic(full: bool) -> Result<()> {
     for package in DYNAMIC_TESTS {
         tests.args(["--package", package]);
     }
+    tests.args(["--features", "dynamic-tests/layout-check"]);
     tests
         .env("ARMNN_STAGED_BACKENDS", backends)
         .env("ARMNN_STAGED_FIXTURES", fixtures)

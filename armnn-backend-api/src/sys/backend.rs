@@ -9,6 +9,7 @@ use super::{
 
 /// What the host offers to a backend: one `static`, safe to use at any time from any thread.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug)]
 pub struct ArmnnHostApi {
     /// Bytes of this struct.
@@ -25,6 +26,7 @@ pub struct ArmnnHostApi {
 
 /// What a backend is.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug)]
 pub struct ArmnnCapabilities {
     /// Bytes of this struct as the host knows it; the host sets all else to 0.
@@ -37,6 +39,7 @@ pub struct ArmnnCapabilities {
 
 /// Where a backend names the devices it found. Borrowed for the call of `probe`.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug)]
 pub struct ArmnnProbeSink {
     /// Bytes of this struct.
@@ -57,6 +60,7 @@ pub struct ArmnnProbeSink {
 
 /// A backend: what `BackendFactory` returns. The first field of an implementer's own struct.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Debug)]
 pub struct IBackendInternal {
     /// Its functions.
@@ -68,6 +72,7 @@ pub struct IBackendInternal {
 ///
 /// Order: `initialize`, `get_capabilities`; then, before the first use, `probe`; then the others.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Debug)]
 pub struct ArmnnBackendTable {
     /// Bytes of this struct.

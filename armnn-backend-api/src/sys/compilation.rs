@@ -9,6 +9,7 @@ use super::{
 
 /// What belongs to one loaded network and one backend: options, packed weights, compiled code.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Debug)]
 pub struct ArmnnModelContext {
     /// Its functions.
@@ -19,6 +20,7 @@ pub struct ArmnnModelContext {
 ///
 /// Layers that are not mentioned are untouched, and get a workload each.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug)]
 pub struct ArmnnOptimizationViews {
     /// Bytes of this struct.
@@ -54,6 +56,7 @@ pub struct ArmnnOptimizationViews {
 
 /// What the host offers to a model context, for as long as that lives.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug)]
 pub struct ArmnnModelHost {
     /// Bytes of this struct.
@@ -70,6 +73,7 @@ pub struct ArmnnModelHost {
     /// constant must be able to compile later views from its own packing, whatever their shapes.
     pub release_constant: Option<unsafe extern "C" fn(host: *mut c_void, constant_id: u64)>,
     /// As in `ArmnnExecutionContext`; during calls on the context.
+    #[cfg_attr(feature = "layout-check", sabi(unsafe_change_type = crate::layout_check::ParallelFor))]
     pub parallel_for: Option<
         unsafe extern "C" fn(
             host: *mut c_void,
@@ -80,6 +84,7 @@ pub struct ArmnnModelHost {
     >,
     /// Calls `sink` with what an earlier `cache_put` stored under the key; if there is nothing,
     /// does not call it and returns `ARMNN_STATUS_UNAVAILABLE`. The host keys by backend, too.
+    #[cfg_attr(feature = "layout-check", sabi(unsafe_change_type = crate::layout_check::CacheGet))]
     pub cache_get: Option<
         unsafe extern "C" fn(
             host: *mut c_void,
@@ -106,6 +111,7 @@ pub struct ArmnnModelHost {
 /// The host makes one call at a time on one context. What the context made (workloads, executions,
 /// handles) is used and destroyed from any thread meanwhile.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Debug)]
 pub struct ArmnnModelContextTable {
     /// Bytes of this struct.

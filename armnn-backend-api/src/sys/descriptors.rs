@@ -8,6 +8,7 @@ use super::ARMNN_MAX_RANK;
 
 /// Activation.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnActivationDescriptor {
     /// `ARMNN_ACTIVATION_…`.
@@ -20,6 +21,7 @@ pub struct ArmnnActivationDescriptor {
 
 /// BatchMatMul.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnBatchMatMulDescriptor {
     /// 1: the last two dimensions of the first input are exchanged first.
@@ -32,6 +34,7 @@ pub struct ArmnnBatchMatMulDescriptor {
 
 /// Cast.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnCastDescriptor {
     /// Zero.
@@ -40,6 +43,7 @@ pub struct ArmnnCastDescriptor {
 
 /// Comparison.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnComparisonDescriptor {
     /// `ARMNN_COMPARISON_…`.
@@ -48,6 +52,7 @@ pub struct ArmnnComparisonDescriptor {
 
 /// Concat.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnConcatDescriptor {
     /// The dimension that is joined.
@@ -56,6 +61,7 @@ pub struct ArmnnConcatDescriptor {
 
 /// Convolution2d.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnConvolution2dDescriptor {
     /// Elements of padding before the first column.
@@ -82,6 +88,7 @@ pub struct ArmnnConvolution2dDescriptor {
 
 /// DepthwiseConvolution2d.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnDepthwiseConvolution2dDescriptor {
     /// Elements of padding before the first column.
@@ -106,6 +113,7 @@ pub struct ArmnnDepthwiseConvolution2dDescriptor {
 
 /// Dequantize.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnDequantizeDescriptor {
     /// Zero.
@@ -114,6 +122,7 @@ pub struct ArmnnDequantizeDescriptor {
 
 /// ElementwiseBinary.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnElementwiseBinaryDescriptor {
     /// `ARMNN_BINARY_…`.
@@ -122,6 +131,7 @@ pub struct ArmnnElementwiseBinaryDescriptor {
 
 /// ElementwiseUnary.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnElementwiseUnaryDescriptor {
     /// `ARMNN_UNARY_…`.
@@ -130,6 +140,7 @@ pub struct ArmnnElementwiseUnaryDescriptor {
 
 /// FullyConnected.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnFullyConnectedDescriptor {
     /// 1: the weights are [outputs, inputs]; 0: they are [inputs, outputs].
@@ -140,6 +151,7 @@ pub struct ArmnnFullyConnectedDescriptor {
 
 /// Gather.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnGatherDescriptor {
     /// The dimension of the first input that is indexed.
@@ -148,6 +160,7 @@ pub struct ArmnnGatherDescriptor {
 
 /// Pad.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnPadDescriptor {
     /// Entries of the lists in use.
@@ -164,6 +177,7 @@ pub struct ArmnnPadDescriptor {
 
 /// Pooling2d.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnPooling2dDescriptor {
     /// `ARMNN_POOLING_…`.
@@ -198,6 +212,7 @@ pub struct ArmnnPooling2dDescriptor {
 
 /// Prelu.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnPreluDescriptor {
     /// Zero.
@@ -206,6 +221,7 @@ pub struct ArmnnPreluDescriptor {
 
 /// Quantize.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnQuantizeDescriptor {
     /// Zero.
@@ -214,6 +230,7 @@ pub struct ArmnnQuantizeDescriptor {
 
 /// Reduce.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnReduceDescriptor {
     /// `ARMNN_REDUCE_…`.
@@ -228,6 +245,7 @@ pub struct ArmnnReduceDescriptor {
 
 /// Reshape.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnReshapeDescriptor {
     /// Zero.
@@ -236,6 +254,7 @@ pub struct ArmnnReshapeDescriptor {
 
 /// Resize.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnResizeDescriptor {
     /// `ARMNN_RESIZE_…`.
@@ -252,6 +271,7 @@ pub struct ArmnnResizeDescriptor {
 
 /// Softmax.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnSoftmaxDescriptor {
     /// Factor of the exponent.
@@ -262,6 +282,7 @@ pub struct ArmnnSoftmaxDescriptor {
 
 /// Split.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnSplitDescriptor {
     /// The dimension that is cut.
@@ -271,6 +292,7 @@ pub struct ArmnnSplitDescriptor {
 /// Head of the descriptor of StandIn. Bytes follow it, within the layer's `descriptor_size`;
 /// offsets count from the start of this struct.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnStandInDescriptor {
     /// Bytes of this head.
@@ -293,6 +315,7 @@ pub struct ArmnnStandInDescriptor {
 
 /// StridedSlice.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnStridedSliceDescriptor {
     /// Entries of the lists in use: the rank of the input.
@@ -310,6 +333,7 @@ pub struct ArmnnStridedSliceDescriptor {
 
 /// Transpose.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmnnTransposeDescriptor {
     /// Entries of `permutation` in use.

@@ -6,6 +6,7 @@ use super::{ArmnnError, ArmnnShape, ArmnnStatus, ArmnnStr};
 
 /// A compiled layer, or several layers compiled into one: immutable and shared between threads.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Debug)]
 pub struct ArmnnWorkload {
     /// Its functions.
@@ -14,6 +15,7 @@ pub struct ArmnnWorkload {
 
 /// What belongs to one execution state and one backend, such as a command queue.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Debug)]
 pub struct ArmnnExecution {
     /// Its functions.
@@ -22,6 +24,7 @@ pub struct ArmnnExecution {
 
 /// Memory of the backend's own, for tensors that only its workloads touch.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Debug)]
 pub struct ArmnnTensorHandle {
     /// Its functions.
@@ -30,6 +33,7 @@ pub struct ArmnnTensorHandle {
 
 /// An input or output of one call: dense and row-major host memory, or a handle of the backend.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug)]
 pub struct ArmnnTensor {
     /// Bytes of this struct.
@@ -53,6 +57,7 @@ pub struct ArmnnTensor {
 /// memory of the tensors, and `profile` with `host` stay valid until the `wait` that covers the
 /// call.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug)]
 pub struct ArmnnExecutionContext {
     /// Bytes of this struct.
@@ -70,6 +75,7 @@ pub struct ArmnnExecutionContext {
     /// Calls `body(data, task, thread)` for each task below `n_tasks`, on several threads, and
     /// returns when all are done. `thread` is below `n_threads`. The caller takes part; nested
     /// calls run inline. `body` must not unwind. Only during the call.
+    #[cfg_attr(feature = "layout-check", sabi(unsafe_change_type = crate::layout_check::ParallelFor))]
     pub parallel_for: Option<
         unsafe extern "C" fn(
             host: *mut c_void,
@@ -104,6 +110,7 @@ pub struct ArmnnExecutionContext {
 
 /// Functions of a workload. `destroy` and `execute` are mandatory.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Debug)]
 pub struct ArmnnWorkloadTable {
     /// Bytes of this struct.
@@ -141,6 +148,7 @@ pub struct ArmnnWorkloadTable {
 
 /// Functions of an execution. All but `flush` are mandatory. One thread at a time.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Debug)]
 pub struct ArmnnExecutionTable {
     /// Bytes of this struct.
@@ -159,6 +167,7 @@ pub struct ArmnnExecutionTable {
 
 /// Functions of a tensor handle. `destroy` is mandatory. One thread at a time.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Debug)]
 pub struct ArmnnTensorHandleTable {
     /// Bytes of this struct.

@@ -6,6 +6,7 @@ use super::{ArmnnQuantization, ArmnnShape, ArmnnStr};
 
 /// A tensor of a view.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug)]
 pub struct ArmnnTensorDesc {
     /// The tensor's name in the model; may be empty.
@@ -36,6 +37,7 @@ pub struct ArmnnTensorDesc {
 
 /// A layer of a view.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug)]
 pub struct ArmnnLayerDesc {
     /// The layer's name in the model; may be empty.
@@ -60,6 +62,7 @@ pub struct ArmnnLayerDesc {
 
 /// A part of a network: layers in topological order, and the tensors they touch.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug)]
 pub struct ArmnnSubgraphView {
     /// Bytes of this struct.

@@ -12,6 +12,7 @@ pub type ArmnnStatus = i32;
 
 /// Text in UTF-8, not NUL-terminated, borrowed for the call. `ptr` may be null when `len` is 0.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug)]
 pub struct ArmnnStr {
     /// First byte.
@@ -25,6 +26,7 @@ pub struct ArmnnStr {
 /// The caller sets `struct_size`, `status` and `len` to 0 and `layer_id` to `ARMNN_NO_LAYER`, and
 /// need not clear `message`.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Debug)]
 pub struct ArmnnError {
     /// Bytes of this struct as the caller knows it.
@@ -44,6 +46,7 @@ pub struct ArmnnError {
 
 /// The shape of a tensor. Frozen for a major.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ArmnnShape {
     /// Number of dimensions, at most 8.
@@ -57,6 +60,7 @@ pub struct ArmnnShape {
 /// How the numbers of a tensor stand for real ones: `real = scale * (number - zero_point)`.
 /// Frozen for a major.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy, Debug)]
 pub struct ArmnnQuantization {
     /// 0: not quantized. 1: for the whole tensor. Else the size of the dimension `axis`.
@@ -71,6 +75,7 @@ pub struct ArmnnQuantization {
 
 /// The value of an option; which member holds it is told by `kind` of the option.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy)]
 pub union ArmnnOptionValue {
     /// `ARMNN_OPTION_BOOL`: 0 is false, everything else is true.
@@ -85,6 +90,7 @@ pub union ArmnnOptionValue {
 
 /// A named value. Frozen for a major.
 #[repr(C)]
+#[cfg_attr(feature = "layout-check", derive(abi_stable::StableAbi))]
 #[derive(Clone, Copy)]
 pub struct ArmnnOption {
     /// The name.

@@ -39,6 +39,8 @@ pub(crate) mod float_environment;
 pub mod identify;
 #[cfg(target_os = "linux")]
 mod images;
+#[cfg(all(target_os = "linux", feature = "layout-check"))]
+pub mod layout_check;
 #[cfg(target_os = "linux")]
 pub mod open;
 
