@@ -14,15 +14,14 @@ use crate::{
     workspace::{self, empty_directory, root, target},
 };
 
-<<<<<<< HEAD
-/// Fixtures in Rust: case, crate, name of the backend.
-const RUST: &[(&str, &str, &str)] = &[
-    ("accelerator_twin", "fixture-accelerator-dynamic", "FixtureAcceleratorTwin"),
-    ("cpu_ref_twin", "fixture-cpu-ref-twin-dynamic", "CpuRefTwin"),
-    ("panicking", "fixture-panicking-dynamic", "FixturePanicking"),
-=======
 /// Fixtures in Rust: case, crate, its features, name of the backend.
 const RUST: &[(&str, &str, &[&str], &str)] = &[
+    (
+        "accelerator_twin",
+        "fixture-accelerator-dynamic",
+        &[],
+        "FixtureAcceleratorTwin",
+    ),
     (
         "cpu_ref_twin",
         "fixture-cpu-ref-twin-dynamic",
@@ -47,7 +46,6 @@ const RUST: &[(&str, &str, &[&str], &str)] = &[
         &[],
         "FixturePanicking",
     ),
->>>>>>> layoutcheck
     (
         "panicking_factory",
         "fixture-panicking-factory-dynamic",

@@ -81,10 +81,6 @@ pub fn read(
         layout.height
     );
     let samples = layout.arrange(&layout.resize(&image)?);
-<<<<<<< HEAD
-    elements(info, &layout, &samples, how)
-        .with_context(|| format!("an image cannot be an input of type {}", info.data_type))
-=======
     let elements = elements(info, &layout, &samples, how)
         .with_context(|| format!("an image cannot be an input of type {}", info.data_type))?;
     Ok((info.shape, elements))
@@ -96,7 +92,6 @@ fn one_of(shape: &Shape) -> Shape {
         [batch, a, b, c] if batch < 0 => Shape::from([1, a, b, c]),
         _ => *shape,
     }
->>>>>>> cli
 }
 
 /// The elements for samples that stand in the input's order.
@@ -276,12 +271,6 @@ mod tests {
             mean: vec![],
             std: vec![510.0],
         };
-<<<<<<< HEAD
-        assert_eq!(
-            read(file.path(), &info, &how).unwrap(),
-            [64, 0, 0, 0, 0, 64]
-        );
-=======
         let (_, bytes) = read(file.path(), &info, &how).unwrap();
         assert_eq!(bytes, [64, 0, 0, 0, 0, 64]);
     }
@@ -293,7 +282,6 @@ mod tests {
         let (shape, bytes) = read.unwrap();
         assert_eq!(shape.dims(), [1, 4, 2, 3]);
         assert_eq!(bytes.len(), 4 * 4 * 2 * 3);
->>>>>>> cli
     }
 
     #[test]

@@ -172,13 +172,8 @@ mod tests {
     #[test]
     fn the_largest_elements_come_first() {
         let summary = summary([1, 7], &[0.1, 0.7, -3.0, 0.5, 0.7, 0.0, 0.2]);
-<<<<<<< HEAD
-        let classes: Vec<usize> = summary.top.iter().map(|t| t.class).collect();
-        assert_eq!(classes, [1, 4, 3, 6, 0]);
-=======
         let order: Vec<usize> = summary.top.iter().map(|t| t.index).collect();
         assert_eq!(order, [1, 4, 3, 6, 0]);
->>>>>>> cli
         assert_eq!(
             (summary.min, summary.max),
             (Some(-3.0), Some(f64::from(0.7f32)))
