@@ -22,7 +22,8 @@ Tasks of this workspace: cargo xtask TASK
   header        regenerate armnn-backend-api/include/armnn_backend.h (--check: compare)
   codegen       regenerate the TFLite schema's code (--check: compare)
 
-test and test-dynamic take --full for the long versions of their tests.
+test, test-dynamic and fixtures take --full: the long versions of their tests, and those of type
+layouts, which build many crates.
 ";
 
 fn main() -> std::process::ExitCode {
@@ -39,7 +40,7 @@ fn run() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let flag = |name: &str| args.iter().skip(1).any(|arg| arg == name);
     let known: &[&str] = match args.first().map(String::as_str) {
-        Some("test" | "test-dynamic") => &["--full"],
+        Some("test" | "test-dynamic" | "fixtures") => &["--full"],
         Some("header" | "codegen") => &["--check"],
         _ => &[],
     };
@@ -60,7 +61,7 @@ fn run() -> Result<()> {
         Some("test-dynamic") => test::dynamic(flag("--full")),
         Some("bench") => test::bench(),
         Some("stage") => stage::run().map(|_| ()),
-        Some("fixtures") => fixtures::run().map(|_| ()),
+        Some("fixtures") => fixtures::run(flag("--full")).map(|_| ()),
         Some("header") => header::run(flag("--check")),
         Some("codegen") => codegen::run(flag("--check")),
         Some(other) => bail!("there is no task {other}; see cargo xtask help"),

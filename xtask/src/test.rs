@@ -24,12 +24,14 @@ pub fn all(full: bool) -> Result<()> {
 /// Stages backends and fixtures, and runs the tests that load them.
 pub fn dynamic(full: bool) -> Result<()> {
     let backends = stage::run()?;
-    let fixtures = fixtures::run()?;
+    let fixtures = fixtures::run(full)?;
     let mut tests = cargo(["test"]);
     for package in DYNAMIC_TESTS {
         tests.args(["--package", package]);
     }
-    tests.args(["--features", "dynamic-tests/layout-check"]);
+    if full {
+        tests.args(["--features", "dynamic-tests/layout-check"]);
+    }
     tests
         .env("ARMNN_STAGED_BACKENDS", backends)
         .env("ARMNN_STAGED_FIXTURES", fixtures)
