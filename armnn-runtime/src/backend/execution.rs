@@ -170,8 +170,8 @@ impl TensorHandleRef {
         self.raw.as_ptr()
     }
 
-    /// Copies the tensor out, by mapping it.
-    pub(crate) fn read(&mut self) -> Result<Vec<u8>, BackendError> {
+    /// Copies a tensor of `byte_len` bytes out, by mapping it.
+    pub(crate) fn read(&mut self, byte_len: usize) -> Result<Vec<u8>, BackendError> {
         let mut buffer = ErrorBuffer::new();
         let (mut data, mut len): (*mut c_void, usize) = (null_mut(), 0);
         // SAFETY: the table was checked.
@@ -193,11 +193,16 @@ impl TensorHandleRef {
                 error,
             )
         })?;
-        let bytes = if data.is_null() {
-            Vec::new()
+        let bytes = if len != byte_len || (data.is_null() && len > 0) {
+            Err(BackendError::new(format!(
+                "backend {} mapped {len} bytes at {data:p} for a tensor of {byte_len}",
+                self.context.backend().id()
+            )))
+        } else if len == 0 {
+            Ok(Vec::new())
         } else {
             // SAFETY: the backend gives `len` readable bytes until `unmap`.
-            unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) }.to_vec()
+            Ok(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) }.to_vec())
         };
         if let Some(unmap) = unmap {
             // SAFETY: as above.
@@ -205,7 +210,7 @@ impl TensorHandleRef {
                 unmap(self.raw.as_ptr(), error)
             })?;
         }
-        Ok(bytes)
+        bytes
     }
 }
 

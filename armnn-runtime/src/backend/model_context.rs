@@ -58,6 +58,8 @@ struct Host {
     raw: sys::ArmnnModelHost,
     pool: Arc<ThreadPool>,
     released: Mutex<HashSet<u64>>,
+    // Constants whose data was in a view.
+    shown: Mutex<HashSet<u64>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -84,6 +86,7 @@ impl ModelContextHandle {
             },
             pool: Arc::clone(pool),
             released: Mutex::default(),
+            shown: Mutex::default(),
         });
         host.raw.host = std::ptr::from_ref::<Host>(&host).cast_mut().cast();
         let options: Vec<_> = options
@@ -168,16 +171,24 @@ impl ModelContextHandle {
         lock(&self.host.released).contains(&constant_id)
     }
 
+    /// Whether the context was shown a constant's data, and may read it still.
+    pub(crate) fn holds(&self, constant_id: u64) -> bool {
+        lock(&self.host.shown).contains(&constant_id) && !self.has_released(constant_id)
+    }
+
     fn table(&self) -> *const ArmnnModelContextTable {
         // SAFETY: the object lives, and its table was checked.
         unsafe { (*self.raw.as_ptr()).table }
     }
 
-    /// Lets the backend claim layers of a view.
+    /// Lets the backend claim layers of a view; the first that it sees of the view. `constants`
+    /// are those that the view shows with data.
     pub(crate) fn optimize_subgraph_view(
         self: &Arc<Self>,
         graph: &sys::ArmnnSubgraphView,
+        constants: impl Iterator<Item = u64>,
     ) -> Result<Claims, BackendError> {
+        lock(&self.host.shown).extend(constants);
         let mut claims = Claims::new(Arc::clone(self));
         // SAFETY: the table was checked.
         let f = unsafe { slot!(self.table(), ArmnnModelContextTable, optimize_subgraph_view) };

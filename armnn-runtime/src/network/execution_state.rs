@@ -209,7 +209,13 @@ impl ExecutionState {
 
     /// Takes what backends recorded since the last call.
     pub fn take_profile(&mut self) -> Vec<ProfileEvent> {
-        self.runner.take_events()
+        let n_layers = self.network.network.layers().len();
+        let mut events = self.runner.take_events();
+        for event in &mut events {
+            // What a backend tells is not believed.
+            event.layers.retain(|layer| layer.index() < n_layers);
+        }
+        events
     }
 
     /// A copy of what a tensor inside the network last held, for looking into a network; `None` if
@@ -224,7 +230,7 @@ impl ExecutionState {
                 Some(self.arena.as_slice()[offset..offset + len].to_vec())
             }
             Some(&Location::Handle(index)) => {
-                Some(self.handles[index].read().map_err(|e| ExecuteError {
+                Some(self.handles[index].read(len).map_err(|e| ExecuteError {
                     backend: Some(self.plan.handles[index].context.backend().id().clone()),
                     layers: Vec::new(),
                     source: e,

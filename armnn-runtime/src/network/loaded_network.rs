@@ -12,9 +12,9 @@ use super::{Derived, ExecutionState};
 use crate::{
     backend::ModelContextHandle,
     error::{ExecuteError, InputError, LoadError, RunError},
-    optimizer::{Assignment, AssignmentReport, OptimizedNetwork, tensor_uses},
+    optimizer::{Assignment, AssignmentReport, Choice, OptimizedNetwork, tensor_uses},
     options::BackendOption,
-    plan::{ConstantStore, Plan, PlanSource, compile},
+    plan::{ConstantStore, Plan, PlanSource, compile, constant_id},
     tensor::HostTensor,
     thread_pool::ThreadPool,
 };
@@ -332,36 +332,48 @@ impl Inner {
     /// Drops the data of constants that every backend that was shown them released, unless a plan
     /// for other shapes could give their layers to a backend that was not.
     fn drop_released_constants(&self, plan: &Plan) {
-        let is_static = self
-            .network
-            .inputs()
-            .iter()
-            .all(|&i| self.network.tensor(i).info.shape.is_known());
-        if !is_static && !self.assignment.is_final() {
-            return;
-        }
-        let outputs: Vec<TensorId> = self.network.outputs().iter().map(|o| o.tensor).collect();
         let mut keep = vec![false; self.network.tensors().len()];
-        outputs.iter().for_each(|o| keep[o.index()] = true);
-        let mut seen = vec![false; self.network.tensors().len()];
-        for (layer, &backend) in self.network.layers().iter().zip(&plan.assignment.of_layer) {
-            let context = self.contexts[backend].get();
+        for output in self.network.outputs() {
+            keep[output.tensor.index()] = true;
+        }
+        let mut released = vec![false; keep.len()];
+        for (index, layer) in self.network.layers().iter().enumerate() {
+            let context = self.contexts[plan.assignment.of_layer[index]].get();
+            let stays = self.stays(index);
             for id in layer.present_inputs() {
                 if self.network.tensor(id).constant().is_none() {
                     continue;
                 }
-                seen[id.index()] = true;
-                let released =
-                    context.is_some_and(|c| c.has_released(crate::plan::constant_id(id)));
-                if !released {
+                if context.is_some_and(|c| c.has_released(constant_id(id))) {
+                    released[id.index()] = true;
+                }
+                if !stays {
                     keep[id.index()] = true;
                 }
             }
         }
         for index in 0..keep.len() {
-            if seen[index] && !keep[index] {
-                self.constants.drop_data(TensorId(index as u32));
+            let id = TensorId(index as u32);
+            // Whoever was shown a constant may have kept its address, also if it gave up the layer.
+            let mut contexts = self.contexts.iter().filter_map(OnceLock::get);
+            if released[index] && !keep[index] && !contexts.any(|c| c.holds(constant_id(id))) {
+                self.constants.drop_data(id);
             }
+        }
+    }
+
+    /// Whether every later plan gives a layer to the backend that has it now.
+    fn stays(&self, layer: usize) -> bool {
+        // There will be no other plan.
+        let mut inputs = self.network.inputs().iter();
+        if inputs.all(|&i| self.network.tensor(i).info.shape.is_known()) {
+            return true;
+        }
+        match self.assignment.report.layers[layer].choice {
+            Choice::Pin => true,
+            Choice::Preference => self.assignment.is_final(),
+            // Where it would go when it is refused may be another backend than the one it has.
+            Choice::Hint | Choice::FollowsConsumer | Choice::Reassigned => false,
         }
     }
 }

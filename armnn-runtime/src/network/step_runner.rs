@@ -244,6 +244,9 @@ impl StepRunner {
     fn fail(&mut self, step: &Step, network: &Network, error: BackendError) -> ExecuteError {
         if let Err(e) = finish(&mut self.executions[step.context], &mut self.buffer) {
             log::debug!("after a failed step: {e}");
+            if e.status() == Status::DeviceLost {
+                step.workload.context().set_device_lost(e.message());
+            }
         }
         execute_error(step, network, error)
     }

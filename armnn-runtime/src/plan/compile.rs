@@ -1,6 +1,6 @@
 //! Compiling a network for given input shapes.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use armnn_backend_api::{BackendError, NO_TENSOR, Shape, Status};
 use armnn_network::{LayerId, Network, TensorId, infer_shapes};
@@ -115,18 +115,28 @@ fn compile_subgraphs(
     for subgraph in cut(source.network, assignment) {
         let context = (source.contexts)(subgraph.backend)?;
         let tables = ViewTables::new(view_source, subgraph.layers);
-        let failed = |e: BackendError| LoadError::Compile {
-            backend: context.backend().id().clone(),
-            source: e,
+        let failed = |e: BackendError| {
+            let backend = context.backend().id().clone();
+            let layer = e.layer_id().map(|id| id as usize);
+            match layer.and_then(|index| source.network.layers().get(index)) {
+                Some(layer) => LoadError::Workload {
+                    backend,
+                    layer: layer.name.clone(),
+                    layer_type: layer.layer_type(),
+                    source: e,
+                },
+                None => LoadError::Compile { backend, source: e },
+            }
         };
         let invalid = |message: String| LoadError::InvalidAnswer {
             backend: context.backend().id().clone(),
             message,
         };
         let claims = context
-            .optimize_subgraph_view(&tables.view())
+            .optimize_subgraph_view(&tables.view(), tables.constants())
             .map_err(failed)?;
         let n_layers = tables.layer_ids().len();
+        let mut given_up: HashSet<LayerId> = HashSet::new();
         for (layers, reason) in &claims.failed {
             for &layer in layers {
                 let id = *tables
@@ -138,11 +148,12 @@ fn compile_subgraphs(
                 } else {
                     reason.clone()
                 };
-                refused.push(Reassignment { layer: id, reason });
+                // A layer that is named twice is reassigned once.
+                if given_up.insert(id) {
+                    refused.push(Reassignment { layer: id, reason });
+                }
             }
         }
-        let given_up: std::collections::HashSet<LayerId> =
-            refused.iter().map(|r| r.layer).collect();
         let units = units(&tables, claims).map_err(invalid)?;
         for unit in units {
             let step = match unit {

@@ -215,6 +215,12 @@ impl<'a> ViewTables<'a> {
         self.tensors[tensor as usize].constant_id != 0
     }
 
+    /// Ids of the constants that the view shows with data.
+    pub(crate) fn constants(&self) -> impl Iterator<Item = u64> {
+        let constants = self.tensors.iter().filter(|t| !t.data.is_null());
+        constants.map(|t| t.constant_id)
+    }
+
     /// Whether a tensor of the view is read outside of it.
     pub(crate) fn is_output(&self, tensor: u32) -> bool {
         self.outputs.binary_search(&tensor).is_ok()

@@ -1,0 +1,228 @@
+//! Backends whose answers are odd, wrong or late: what the runtime makes of them.
+
+use armnn_network::{LayerId, Network, NetworkBuilder, TensorId};
+use armnn_runtime::{
+    Choice, CreationOptions, DataType, ExecutionState, LoadError, LoadOptions, LoadedNetwork,
+    OptimizerOptions, Runtime, StaticBackend, TensorInfo,
+};
+use odd::Odd;
+
+/// A backend that runs nothing. Names of layers make it do something odd.
+mod odd {
+    use armnn_backend_api::{
+        BackendError, Execution, ExecutionContext, IBackendInternal, Inputs, LayerView,
+        ModelContext, ModelHost, OptimizationViews, Options, Outputs, Result, Status, SubgraphView,
+        TensorHandle, TensorView, Workload,
+    };
+
+    pub struct Odd;
+
+    impl IBackendInternal for Odd {
+        const ID: &'static str = "Odd";
+
+        type ModelContext = Odd;
+
+        fn create() -> Result<Self> {
+            Ok(Self)
+        }
+
+        fn is_layer_supported(&self, _: LayerView<'_>) -> Result<()> {
+            Ok(())
+        }
+
+        fn create_model_context(&self, _: Options<'_>, _: ModelHost) -> Result<Odd> {
+            Ok(Odd)
+        }
+    }
+
+    impl ModelContext for Odd {
+        type Execution = OddExecution;
+        type TensorHandle = OddHandle;
+
+        fn optimize_subgraph_view(
+            &mut self,
+            graph: &SubgraphView<'_>,
+            views: &mut OptimizationViews<'_, OddExecution>,
+        ) -> Result<()> {
+            for layer in graph.layers() {
+                match layer.name() {
+                    "given up twice" => {
+                        let index = layer.index();
+                        views.add_failed(&[index, index], "first")?;
+                        views.add_failed(&[index], "second")?;
+                    }
+                    "does not compile" => {
+                        return Err(BackendError::new("no code for it").in_layer(layer.id()));
+                    }
+                    "of another network" => {
+                        return Err(BackendError::new("no code for it").in_layer(u32::MAX - 1));
+                    }
+                    _ => {}
+                }
+            }
+            Ok(())
+        }
+
+        fn create_workload(
+            &mut self,
+            layer: LayerView<'_>,
+        ) -> Result<Box<dyn Workload<OddExecution>>> {
+            Ok(Box::new(OddWorkload {
+                loses_device: layer.name() == "loses the device",
+            }))
+        }
+
+        fn create_execution(&mut self) -> Result<Option<OddExecution>> {
+            Ok(Some(OddExecution::default()))
+        }
+
+        fn create_tensor_handle(&mut self, _: TensorView<'_>) -> Result<Option<OddHandle>> {
+            Ok(Some(OddHandle([0; 3])))
+        }
+    }
+
+    struct OddWorkload {
+        loses_device: bool,
+    }
+
+    impl Workload<OddExecution> for OddWorkload {
+        fn execute(
+            &self,
+            context: &mut ExecutionContext<'_, OddExecution>,
+            _: Inputs<'_>,
+            _: &mut Outputs<'_>,
+        ) -> Result<()> {
+            // Only the first layer is there.
+            context.profile("odd", &[0, 1000, u32::MAX], 1, 2);
+            if self.loses_device {
+                if let Some(execution) = context.execution() {
+                    execution.is_lost = true;
+                }
+                return Err(BackendError::new("the queue takes nothing"));
+            }
+            Ok(())
+        }
+    }
+
+    #[derive(Default)]
+    pub struct OddExecution {
+        is_lost: bool,
+    }
+
+    impl Execution for OddExecution {
+        fn wait(&mut self) -> Result<()> {
+            match self.is_lost {
+                true => Err(BackendError::with_status(Status::DeviceLost, "it fell off")),
+                false => Ok(()),
+            }
+        }
+    }
+
+    /// Maps three bytes, whatever the tensor is.
+    pub struct OddHandle([u8; 3]);
+
+    impl TensorHandle for OddHandle {
+        fn map(&mut self, _read: bool, _write: bool) -> Result<(*mut u8, usize)> {
+            Ok((self.0.as_mut_ptr(), self.0.len()))
+        }
+    }
+}
+
+/// x + x, and that twice: layers of these names. Their tensors have the same names.
+fn network(first: &str, second: &str) -> Network {
+    let mut builder = NetworkBuilder::new();
+    let info = TensorInfo::new(DataType::Float32, [2]);
+    let x = builder.add_input_layer("x", info).unwrap();
+    let sum = builder.add_addition_layer(x, x, first).unwrap();
+    let sum = builder.add_addition_layer(sum, sum, second).unwrap();
+    builder.add_output_layer("y", sum).unwrap();
+    builder.finish().unwrap()
+}
+
+/// Loads it for Odd, and CpuRef after it.
+fn load(first: &str, second: &str) -> Result<LoadedNetwork, LoadError> {
+    let options = CreationOptions::new()
+        .static_backend(StaticBackend::new::<Odd>())
+        .static_backend(StaticBackend::new::<cpu_ref::CpuRef>());
+    let runtime = Runtime::create(options).unwrap();
+    let preferred = OptimizerOptions::with_preferred_backends(["Odd", "CpuRef"]).unwrap();
+    let optimized = runtime
+        .optimize(network(first, second), &preferred)
+        .unwrap();
+    runtime.load_network(optimized, LoadOptions::default())
+}
+
+fn state(first: &str, second: &str) -> ExecutionState {
+    load(first, second)
+        .unwrap()
+        .create_execution_state()
+        .unwrap()
+}
+
+#[test]
+fn a_layer_that_is_given_up_twice_is_reassigned_once() {
+    let loaded = load("first", "given up twice").unwrap();
+    let (report, _) = loaded.plan_report(&loaded.declared_input_shapes()).unwrap();
+    let layer = &report.layers[1];
+    assert_eq!(
+        (layer.backend.as_str(), layer.choice),
+        ("CpuRef", Choice::Reassigned)
+    );
+    let refusals: Vec<_> = layer
+        .refusals
+        .iter()
+        .map(|r| (r.backend.as_str(), r.reason.as_str()))
+        .collect();
+    assert_eq!(refusals, [("Odd", "first")]);
+}
+
+#[test]
+fn an_error_of_compiling_names_the_layer_that_the_backend_tells() {
+    assert_eq!(
+        load("first", "does not compile").unwrap_err().to_string(),
+        "backend Odd failed to compile layer 'does not compile' (ElementwiseBinary): no code for it"
+    );
+    assert_eq!(
+        load("first", "of another network").unwrap_err().to_string(),
+        "backend Odd failed to compile a subgraph: no code for it"
+    );
+}
+
+#[test]
+fn a_handle_that_maps_another_number_of_bytes_is_not_read() {
+    let mut state = state("between", "last");
+    state.execute().unwrap();
+    // Tensor 0 is the input.
+    let error = state.inspect_tensor(TensorId(1)).unwrap_err().to_string();
+    assert!(
+        error.starts_with("backend Odd failed: backend Odd mapped 3 bytes at 0x")
+            && error.ends_with("for a tensor of 8"),
+        "{error}"
+    );
+}
+
+#[test]
+fn layers_that_are_not_there_are_left_out_of_profiles() {
+    let mut state = state("first", "second");
+    state.set_profiling(true);
+    state.execute().unwrap();
+    let events = state.take_profile();
+    assert_eq!(events.len(), 2);
+    assert!(events.iter().all(|e| e.layers == [LayerId(0)]));
+}
+
+#[test]
+fn a_device_lost_behind_another_error_is_noticed() {
+    let mut state = state("first", "loses the device");
+    let first = state.execute().unwrap_err().to_string();
+    assert_eq!(
+        first,
+        "backend Odd failed in layer 'loses the device' (ElementwiseBinary): the queue takes nothing"
+    );
+    let second = state.execute().unwrap_err().to_string();
+    assert_eq!(
+        second,
+        "backend Odd failed: device lost: it fell off; the network cannot be used on this backend \
+         any more, load it anew"
+    );
+}
