@@ -167,6 +167,15 @@ impl Network {
         &self.outputs
     }
 
+    /// Takes the data of a constant out of the network, which has an empty one from then on; for
+    /// whoever keeps the data elsewhere. `None` if the tensor is no constant.
+    pub fn take_constant_data(&mut self, id: TensorId) -> Option<Bytes> {
+        match &mut self.tensors.get_mut(id.index())?.source {
+            TensorSource::Constant(bytes) => Some(std::mem::take(bytes)),
+            _ => None,
+        }
+    }
+
     /// For each tensor, the layers that read it, in order; a layer that reads it twice is named
     /// twice.
     pub fn consumers(&self) -> Vec<Vec<LayerId>> {

@@ -108,7 +108,7 @@ impl LoadedNetwork {
         Ok(this)
     }
 
-    /// The network.
+    /// The network. The data of its constants is in the runtime's keeping; here they are empty.
     pub fn network(&self) -> &Network {
         &self.0.network
     }

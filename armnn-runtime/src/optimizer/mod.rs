@@ -64,7 +64,7 @@ pub struct OptimizedNetwork {
 }
 
 impl OptimizedNetwork {
-    /// The network.
+    /// The network. The data of its constants is in the runtime's keeping; here they are empty.
     pub fn network(&self) -> &Network {
         &self.network
     }
@@ -85,7 +85,7 @@ impl std::fmt::Debug for OptimizedNetwork {
 
 /// Assigns every layer of a network to one of `backends`.
 pub(crate) fn optimize(
-    network: Network,
+    mut network: Network,
     backends: &[Arc<BackendInstance>],
     unusable: &[(BackendId, String)],
     options: &OptimizerOptions,
@@ -94,7 +94,7 @@ pub(crate) fn optimize(
         !b.capabilities()
             .has(armnn_backend_api::Capabilities::UNALIGNED_CONSTANTS)
     });
-    let constants = ConstantStore::new(&network, aligned)
+    let constants = ConstantStore::take(&mut network, aligned)
         .map_err(|e| OptimizeError::OutOfMemory { bytes: e.0 })?;
     let shapes: Vec<Shape> = network.tensors().iter().map(|t| t.info.shape).collect();
     let uses = tensor_uses(&network);

@@ -24,25 +24,21 @@ pub(crate) struct ConstantStore {
 }
 
 impl ConstantStore {
-    /// Takes the constants of a network. `aligned`: some backend needs them aligned.
-    pub(crate) fn new(network: &Network, aligned: bool) -> Result<Self, AllocationError> {
-        let data = network
-            .tensors()
-            .iter()
-            .map(|tensor| {
-                let Some(bytes) = tensor.constant() else {
+    /// Takes the data of a network's constants out of it. `aligned`: some backend needs them
+    /// aligned.
+    pub(crate) fn take(network: &mut Network, aligned: bool) -> Result<Self, AllocationError> {
+        let data = (0..network.tensors().len() as u32)
+            .map(|index| {
+                let id = TensorId(index);
+                let Some(bytes) = network.take_constant_data(id) else {
                     return Ok(None);
                 };
-                let element = tensor
-                    .info
-                    .data_type
-                    .size()
-                    .unwrap_or(1)
-                    .min(ELEMENT_ALIGNMENT);
+                let data_type = network.tensor(id).info.data_type;
+                let element = data_type.size().unwrap_or(1).min(ELEMENT_ALIGNMENT);
                 if aligned && bytes.as_ptr().addr() % element != 0 {
-                    return Ok(Some(Bytes::from_owner(AlignedBuffer::copy_of(bytes)?)));
+                    return Ok(Some(Bytes::from_owner(AlignedBuffer::copy_of(&bytes)?)));
                 }
-                Ok(Some(bytes.clone()))
+                Ok(Some(bytes))
             })
             .collect::<Result<_, _>>()?;
         Ok(Self {
