@@ -8,11 +8,8 @@ use crate::{BackendId, BackendVersion, object::backend_into_raw, sys, traits::IB
 /// `BackendFactory`, and the backend note.
 ///
 /// Stands once in a crate of type `cdylib` that does nothing else, since two crates with these
-/// exports cannot be linked into one program:
-///
-/// ```ignore
-/// armnn_backend_api::declare_backend!(my_backend::MyBackend);
-/// ```
+/// exports cannot be linked into one program. There is a whole example on
+/// [the front page](crate).
 #[macro_export]
 macro_rules! declare_backend {
     ($Backend:ty) => {
