@@ -11,7 +11,6 @@ use crate::{
     loader::{
         Refusal,
         discover::Candidate,
-        float_environment::FloatEnvironment,
         inspect::{HostInterface, Inspection},
         open,
     },
@@ -93,7 +92,7 @@ pub unsafe fn open_handle(path: &Path) -> Result<Handle, DynamicBackendError> {
     #[cfg(target_os = "linux")]
     {
         use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-        let _environment = FloatEnvironment::save();
+        let _environment = crate::float_environment::FloatEnvironment::save();
         // SAFETY: the caller takes the responsibility for the library's initialization code.
         let opened = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         opened

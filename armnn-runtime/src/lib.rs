@@ -8,6 +8,7 @@ pub mod dynamic_backend_utils;
 mod error;
 #[cfg(target_os = "linux")]
 mod fault_safe_read;
+mod float_environment;
 pub mod loader;
 mod network;
 mod optimizer;

@@ -11,6 +11,8 @@ use std::{
 
 use armnn_backend_api::sys;
 
+use crate::float_environment::FloatEnvironment;
+
 type Body = unsafe extern "C" fn(*mut c_void, u32, u32);
 
 /// A fixed set of threads that run one loop at a time; the caller of the loop is one of them.
@@ -170,7 +172,9 @@ impl Shared {
                     seen = state.generation;
                     state.active += 1;
                     drop(state);
+                    let environment = FloatEnvironment::save();
                     self.run(job, thread);
+                    drop(environment);
                     state = lock(&self.state);
                     state.active -= 1;
                     if state.active == 0 {

@@ -6,6 +6,8 @@ use armnn_backend_api::{
     sys::{self, ArmnnError, ArmnnStatus},
 };
 
+use crate::float_environment::FloatEnvironment;
+
 /// A reusable buffer for the error of a call. Its bytes are always initialised, whatever a
 /// backend says it wrote.
 pub(crate) struct ErrorBuffer(ArmnnError);
@@ -15,9 +17,21 @@ impl ErrorBuffer {
         Self(error_buffer())
     }
 
-    /// Calls a backend. A panic that the backend reports marks `poison`.
-    #[inline]
+    /// Calls a backend. A panic that the backend reports marks `poison`. The thread's floating-point
+    /// environment is as before when it returns.
     pub(crate) fn call(
+        &mut self,
+        poison: &Poison,
+        f: impl FnOnce(*mut ArmnnError) -> ArmnnStatus,
+    ) -> Result<(), BackendError> {
+        let _environment = FloatEnvironment::save();
+        self.call_at_once(poison, f)
+    }
+
+    /// The same for a call that must be quick, whose caller looks after the floating-point
+    /// environment.
+    #[inline]
+    pub(crate) fn call_at_once(
         &mut self,
         poison: &Poison,
         f: impl FnOnce(*mut ArmnnError) -> ArmnnStatus,

@@ -15,7 +15,10 @@ use armnn_backend_api::{
 };
 
 use super::{ErrorBuffer, HOST_API};
-use crate::{dynamic_backend::DynamicBackend, loader::KeptReason, options::BackendOption};
+use crate::{
+    dynamic_backend::DynamicBackend, float_environment::FloatEnvironment, loader::KeptReason,
+    options::BackendOption,
+};
 
 /// A device that a backend found.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,6 +104,7 @@ impl BackendInstance {
         library: Option<Arc<DynamicBackend>>,
     ) -> Result<Arc<Self>, InstanceError> {
         let fail = |kind, message: String| InstanceError { kind, message };
+        let _environment = FloatEnvironment::save();
         // SAFETY: by the contract of this function.
         let raw = NonNull::new(unsafe { factory() }).ok_or_else(|| {
             fail(

@@ -115,7 +115,7 @@ impl WorkloadHandle {
         (self.scratch_len, self.scratch_alignment)
     }
 
-    /// Runs or starts the workload.
+    /// Runs or starts the workload. The caller looks after the floating-point environment.
     ///
     /// # Safety
     /// `execution` is null or of the same context and used by this thread alone; `host`, the
@@ -130,7 +130,7 @@ impl WorkloadHandle {
         buffer: &mut ErrorBuffer,
     ) -> Result<(), BackendError> {
         // SAFETY: by the contract of this function.
-        buffer.call(&self.poison, |error| unsafe {
+        buffer.call_at_once(&self.poison, |error| unsafe {
             (self.execute)(
                 self.raw.as_ptr(),
                 execution,

@@ -7,7 +7,6 @@ use armnn_backend_api::{BackendId, BackendVersion};
 
 use super::{
     bind::EntryPoints,
-    float_environment::FloatEnvironment,
     inspect::{BackendNote, version_refusal},
     verdict::{Code, Refusal, Stage},
 };
@@ -37,7 +36,7 @@ impl Identity {
         interface: BackendVersion,
         note: Option<&BackendNote>,
     ) -> Result<Self, Refusal> {
-        let _environment = FloatEnvironment::save();
+        let _environment = crate::float_environment::FloatEnvironment::save();
         let mut version = BackendVersion::new(0, 0);
         // SAFETY: the caller vouches for the function; it gets two places to write to.
         unsafe { (functions.version)(&raw mut version.major, &raw mut version.minor) };

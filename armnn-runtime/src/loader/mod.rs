@@ -34,8 +34,6 @@ pub mod verdict;
 #[cfg(target_os = "linux")]
 pub mod bind;
 #[cfg(target_os = "linux")]
-pub(crate) mod float_environment;
-#[cfg(target_os = "linux")]
 pub mod identify;
 #[cfg(target_os = "linux")]
 mod images;

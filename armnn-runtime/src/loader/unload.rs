@@ -95,14 +95,13 @@ mod linux {
 
     use super::{KeptReason, PinCause, UnloadOutcome};
     use crate::loader::{
-        float_environment::FloatEnvironment,
         images::{Image, MappedFile},
         inspect,
     };
 
     /// Closes `library` and finds out what became of its `image`.
     pub(in crate::loader) fn close(library: Library, image: Option<Image>) -> UnloadOutcome {
-        let environment = FloatEnvironment::save();
+        let environment = crate::float_environment::FloatEnvironment::save();
         let closed = library.close();
         drop(environment);
         if let Err(error) = closed {

@@ -16,6 +16,7 @@ use armnn_network::{LayerId, Network, TensorId};
 use crate::{
     backend::{ErrorBuffer, ExecutionHandle, ModelContextHandle},
     error::ExecuteError,
+    float_environment::FloatEnvironment,
     plan::Step,
     thread_pool::ThreadPool,
 };
@@ -206,8 +207,12 @@ impl StepRunner {
             allocate_output: Some(allocate_output),
             profile: if self.profiling { Some(profile) } else { None },
         };
+        let mut environment = FloatEnvironment::save();
         for (step, call) in steps.iter().zip(&self.calls) {
             if step.context != current {
+                // What one backend does to it must not reach another one.
+                drop(environment);
+                environment = FloatEnvironment::save();
                 // An edge to another backend: what was started is finished first.
                 if current != usize::MAX {
                     finish(&mut self.executions[current], &mut self.buffer)
@@ -236,6 +241,7 @@ impl StepRunner {
             finish(&mut self.executions[current], &mut self.buffer)
                 .map_err(|e| failed(steps, current, network, e))?;
         }
+        drop(environment);
         Ok(())
     }
 
