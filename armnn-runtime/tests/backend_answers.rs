@@ -69,6 +69,7 @@ mod odd {
         ) -> Result<Box<dyn Workload<OddExecution>>> {
             Ok(Box::new(OddWorkload {
                 loses_device: layer.name() == "loses the device",
+                panics_in_wait: layer.name() == "panics in wait",
             }))
         }
 
@@ -83,6 +84,7 @@ mod odd {
 
     struct OddWorkload {
         loses_device: bool,
+        panics_in_wait: bool,
     }
 
     impl Workload<OddExecution> for OddWorkload {
@@ -94,6 +96,9 @@ mod odd {
         ) -> Result<()> {
             // Only the first layer is there.
             context.profile("odd", &[0, 1000, u32::MAX], 1, 2);
+            if let (true, Some(execution)) = (self.panics_in_wait, context.execution()) {
+                execution.panics = true;
+            }
             if self.loses_device {
                 if let Some(execution) = context.execution() {
                     execution.is_lost = true;
@@ -107,10 +112,12 @@ mod odd {
     #[derive(Default)]
     pub struct OddExecution {
         is_lost: bool,
+        panics: bool,
     }
 
     impl Execution for OddExecution {
         fn wait(&mut self) -> Result<()> {
+            assert!(!self.panics, "asked to panic in wait");
             match self.is_lost {
                 true => Err(BackendError::with_status(Status::DeviceLost, "it fell off")),
                 false => Ok(()),
@@ -118,8 +125,19 @@ mod odd {
         }
     }
 
+    thread_local! {
+        /// How many handles were dropped on this thread.
+        pub static DROPPED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
+
     /// Maps three bytes, whatever the tensor is.
     pub struct OddHandle([u8; 3]);
+
+    impl Drop for OddHandle {
+        fn drop(&mut self) {
+            DROPPED.set(DROPPED.get() + 1);
+        }
+    }
 
     impl TensorHandle for OddHandle {
         fn map(&mut self, _read: bool, _write: bool) -> Result<(*mut u8, usize)> {
@@ -225,4 +243,18 @@ fn a_device_lost_behind_another_error_is_noticed() {
         "backend Odd failed: device lost: it fell off; the network cannot be used on this backend \
          any more, load it anew"
     );
+}
+
+#[test]
+fn what_work_may_use_that_cannot_be_waited_for_is_not_destroyed() {
+    let mut sound = state("between", "second");
+    sound.execute().unwrap();
+    drop(sound);
+    assert_eq!(odd::DROPPED.get(), 1);
+
+    let mut state = state("between", "panics in wait");
+    let error = state.execute().unwrap_err().to_string();
+    assert!(error.contains("asked to panic in wait"), "{error}");
+    drop(state);
+    assert_eq!(odd::DROPPED.get(), 1);
 }

@@ -78,6 +78,12 @@ impl ExecutionHandle {
         }))
     }
 
+    /// Whether it can no longer be waited for, so that work may be running for ever: it panicked, or
+    /// the context did.
+    pub(crate) fn is_poisoned(&self) -> bool {
+        self.poison.get().is_some()
+    }
+
     /// The raw object, for a call of `execute`.
     pub(crate) fn as_raw(&mut self) -> *mut ArmnnExecution {
         self.raw.as_ptr()
@@ -217,6 +223,8 @@ impl TensorHandleRef {
 impl Drop for TensorHandleRef {
     fn drop(&mut self) {
         match self.poison.get() {
+            // Work that could not be waited for may use it.
+            None if self.context.is_tainted() => {}
             // SAFETY: nothing uses the handle any more.
             None => unsafe { (self.destroy)(self.raw.as_ptr()) },
             // What panicked is not touched again, and its code stays.

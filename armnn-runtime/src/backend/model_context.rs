@@ -145,6 +145,11 @@ impl ModelContextHandle {
         self.backend.taint(message);
     }
 
+    /// Whether something that the context made panicked.
+    pub(super) fn is_tainted(&self) -> bool {
+        self.tainted.get().is_some()
+    }
+
     /// Notes that the backend lost its device: the network cannot be used on it any more.
     pub(crate) fn set_device_lost(&self, message: &str) {
         let e = BackendError::with_status(
@@ -320,7 +325,7 @@ impl ModelContextHandle {
 impl Drop for ModelContextHandle {
     fn drop(&mut self) {
         match self.poison.get() {
-            None if self.tainted.get().is_some() => {}
+            None if self.is_tainted() => {}
             // SAFETY: everything that the context made holds it, so all of that is gone.
             None => unsafe { (self.functions.destroy)(self.raw.as_ptr()) },
             // What panicked is not touched again, and its code stays.

@@ -150,6 +150,8 @@ impl WorkloadHandle {
 impl Drop for WorkloadHandle {
     fn drop(&mut self) {
         match self.poison.get() {
+            // Work that could not be waited for may use it.
+            None if self.context.is_tainted() => {}
             // SAFETY: nothing uses the workload any more.
             None => unsafe { (self.destroy)(self.raw.as_ptr()) },
             // What panicked is not touched again, and its code stays.

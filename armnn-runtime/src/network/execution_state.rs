@@ -249,6 +249,22 @@ impl ExecutionState {
     }
 }
 
+impl Drop for ExecutionState {
+    fn drop(&mut self) {
+        if !self.runner.may_be_running() {
+            return;
+        }
+        log::warn!(
+            "a backend panicked and cannot be waited for: {} bytes of tensors stay allocated",
+            self.memory()
+        );
+        std::mem::forget(std::mem::take(&mut self.fixed));
+        if let Ok(empty) = AlignedBuffer::new(0, AlignedBuffer::ALIGNMENT) {
+            std::mem::forget(std::mem::replace(&mut self.arena, empty));
+        }
+    }
+}
+
 impl std::fmt::Debug for ExecutionState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ExecutionState")

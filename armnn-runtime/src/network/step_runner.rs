@@ -61,7 +61,7 @@ pub(crate) struct StepRunner {
     executions: Vec<Option<ExecutionHandle>>,
     calls: Vec<Call>,
     tensors: Vec<ArmnnTensor>,
-    host: Box<Host>,
+    host: Arc<Host>,
     buffer: ErrorBuffer,
     profiling: bool,
 }
@@ -160,7 +160,7 @@ impl StepRunner {
             executions,
             calls,
             tensors,
-            host: Box::new(Host {
+            host: Arc::new(Host {
                 pool: Arc::clone(pool),
                 events: Mutex::default(),
             }),
@@ -185,8 +185,15 @@ impl StepRunner {
         )
     }
 
+    /// Whether a backend panicked in a way that keeps the runtime from waiting for its work. The
+    /// memory that it may use must not be freed then.
+    pub(crate) fn may_be_running(&self) -> bool {
+        let mut executions = self.executions.iter().flatten();
+        executions.any(ExecutionHandle::is_poisoned)
+    }
+
     /// Runs the steps, for which the tables were made. When it returns, also with an error, nothing
-    /// is running any more.
+    /// is running any more, unless it [`may_be_running`](Self::may_be_running).
     ///
     /// # Safety
     /// The addresses are still valid, and nobody else uses the memory behind them.
@@ -198,7 +205,7 @@ impl StepRunner {
         let mut current = usize::MAX;
         let mut context = ArmnnExecutionContext {
             struct_size: size_of::<ArmnnExecutionContext>(),
-            host: std::ptr::from_ref::<Host>(&self.host).cast_mut().cast(),
+            host: Arc::as_ptr(&self.host).cast_mut().cast(),
             scratch: null_mut(),
             scratch_len: 0,
             n_threads: self.host.pool.n_threads(),
@@ -255,6 +262,15 @@ impl StepRunner {
             }
         }
         execute_error(step, network, error)
+    }
+}
+
+impl Drop for StepRunner {
+    fn drop(&mut self) {
+        if self.may_be_running() {
+            // Its work may still record steps.
+            std::mem::forget(Arc::clone(&self.host));
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use armnn_backend_api::Shape;
+use armnn_backend_api::{BackendError, Shape, Status};
 use armnn_network::TensorId;
 use bytes::Bytes;
 
@@ -99,8 +99,21 @@ pub(super) fn derive(
     )
     .map_err(LoadError::State)?;
     // SAFETY: all memory is held above, and nobody else uses what is written.
-    unsafe { runner.run(&steps, source.network) }.map_err(LoadError::ConstantLayers)?;
+    let result = unsafe { runner.run(&steps, source.network) };
+    let may_be_running = runner.may_be_running();
     drop(runner);
+    if may_be_running {
+        // The backend panicked and cannot be waited for: what it may use stays.
+        std::mem::forget((computed, scratch, constants, earlier));
+        return Err(match result {
+            Err(e) => LoadError::ConstantLayers(e),
+            Ok(()) => LoadError::State(BackendError::with_status(
+                Status::Poisoned,
+                "a backend panicked while it executed layers that depend on constants alone",
+            )),
+        });
+    }
+    result.map_err(LoadError::ConstantLayers)?;
     source.derived.insert(computed);
     Ok(())
 }
