@@ -701,7 +701,7 @@ struct ArmnnModelHost {
     /// Zero.
     uint32_t reserved;
     /// Says that the context reads a constant no more; at any time, from any thread. The host drops
-    /// the memory when every context that has a layer reading it has said so, and no later view can
+    /// the memory when every context that was shown it has said so, and no later view can
     /// give such a layer to another backend; later views show null data then. So whoever releases a
     /// constant must be able to compile later views from its own packing, whatever their shapes.
     void (*release_constant)(void *host,
@@ -1215,6 +1215,16 @@ static inline ArmnnStatus ArmnnSetError(ArmnnError *error, ArmnnStatus status,
     error->len = (uint32_t)len;
     error->status = status;
     return status;
+}
+
+/// The same for an error of one layer, by its `id`; also for errors that come later than the call that
+/// caused them.
+static inline ArmnnStatus ArmnnSetLayerError(ArmnnError *error, ArmnnStatus status,
+                                             uint32_t layer_id, const char *message) {
+    if (error != NULL && error->struct_size >= offsetof(ArmnnError, message)) {
+        error->layer_id = layer_id;
+    }
+    return ArmnnSetError(error, status, message);
 }
 
 // The note.

@@ -152,7 +152,7 @@ impl ModelHost {
 
     /// Says that the context reads a constant no more; at any time, from any thread.
     ///
-    /// The host drops the memory when every context that has a layer reading it has said so, and no
+    /// The host drops the memory when every context that was shown it has said so, and no
     /// later view can give such a layer to another backend; later views show the constant without
     /// data then. So whoever releases a constant must be able to compile later views from its own
     /// packing, whatever their shapes.

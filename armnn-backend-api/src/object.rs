@@ -390,7 +390,8 @@ unsafe extern "C" fn context_create_execution<C: ModelContext>(
                     ArmnnExecution {
                         table: const { &execution_table::<C::Execution>() },
                     },
-                    object.poison.child(),
+                    // Not below the context's: what was started is still waited for when that panics.
+                    Poison::root(),
                     value,
                 ),
             };

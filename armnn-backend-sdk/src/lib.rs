@@ -4,3 +4,7 @@
 //! [`declare_backend!`].
 
 pub use armnn_backend_api::*;
+
+mod clock;
+
+pub use clock::monotonic_ns;

@@ -1,5 +1,7 @@
 //! Backends whose answers are odd, wrong or late: what the runtime makes of them.
 
+use std::sync::Arc;
+
 use armnn_network::{LayerId, Network, NetworkBuilder, TensorId};
 use armnn_runtime::{
     Choice, CreationOptions, DataType, ExecutionState, LoadError, LoadOptions, LoadedNetwork,
@@ -146,6 +148,69 @@ mod odd {
     }
 }
 
+/// A backend that releases every constant that it is shown.
+mod releasing {
+    use armnn_backend_api::{
+        ExecutionContext, IBackendInternal, Inputs, LayerView, ModelContext, ModelHost,
+        OptimizationViews, Options, Outputs, Result, SubgraphView, Synchronous, Workload,
+    };
+
+    pub struct Releasing;
+
+    impl IBackendInternal for Releasing {
+        const ID: &'static str = "Releasing";
+
+        type ModelContext = Context;
+
+        fn create() -> Result<Self> {
+            Ok(Self)
+        }
+
+        fn is_layer_supported(&self, _: LayerView<'_>) -> Result<()> {
+            Ok(())
+        }
+
+        fn create_model_context(&self, _: Options<'_>, host: ModelHost) -> Result<Context> {
+            Ok(Context(host))
+        }
+    }
+
+    pub struct Context(ModelHost);
+
+    impl ModelContext for Context {
+        type Execution = Synchronous;
+        type TensorHandle = armnn_backend_api::HostMemory;
+
+        fn optimize_subgraph_view(
+            &mut self,
+            graph: &SubgraphView<'_>,
+            _: &mut OptimizationViews<'_, Synchronous>,
+        ) -> Result<()> {
+            for constant in graph.tensors().filter(|t| t.is_constant()) {
+                self.0.release_constant(constant.constant_id());
+            }
+            Ok(())
+        }
+
+        fn create_workload(&mut self, _: LayerView<'_>) -> Result<Box<dyn Workload>> {
+            Ok(Box::new(Nothing))
+        }
+    }
+
+    struct Nothing;
+
+    impl Workload for Nothing {
+        fn execute(
+            &self,
+            _: &mut ExecutionContext<'_, Synchronous>,
+            _: Inputs<'_>,
+            _: &mut Outputs<'_>,
+        ) -> Result<()> {
+            Ok(())
+        }
+    }
+}
+
 /// x + x, and that twice: layers of these names. Their tensors have the same names.
 fn network(first: &str, second: &str) -> Network {
     let mut builder = NetworkBuilder::new();
@@ -257,4 +322,45 @@ fn what_work_may_use_that_cannot_be_waited_for_is_not_destroyed() {
     assert!(error.contains("asked to panic in wait"), "{error}");
     drop(state);
     assert_eq!(odd::DROPPED.get(), 1);
+}
+
+#[test]
+fn whoever_was_shown_a_constant_holds_it_even_if_it_gave_up_the_layer() {
+    struct Owner(Arc<[u8; 8]>);
+    impl AsRef<[u8]> for Owner {
+        fn as_ref(&self) -> &[u8] {
+            &*self.0
+        }
+    }
+    for (name, is_dropped) in [("any", false), ("given up twice", false), ("any", true)] {
+        let bytes = Arc::new([0; 8]);
+        let alive = Arc::downgrade(&bytes);
+        let mut builder = NetworkBuilder::new();
+        let info = TensorInfo::new(DataType::Float32, [2]);
+        let x = builder.add_input_layer("x", info.clone()).unwrap();
+        let constant = bytes::Bytes::from_owner(Owner(bytes));
+        let one = builder.add_constant_layer("one", info, constant).unwrap();
+        let sum = builder.add_addition_layer(x, one, name).unwrap();
+        builder.add_output_layer("y", sum).unwrap();
+        let options = CreationOptions::new()
+            .static_backend(StaticBackend::new::<Odd>())
+            .static_backend(StaticBackend::new::<releasing::Releasing>());
+        let runtime = Runtime::create(options).unwrap();
+        let preferred: &[&str] = match is_dropped {
+            true => &["Releasing"],
+            // Odd releases nothing, whether it keeps the layer or not.
+            false => &["Odd", "Releasing"],
+        };
+        let preferred =
+            OptimizerOptions::with_preferred_backends(preferred.iter().copied()).unwrap();
+        let optimized = runtime
+            .optimize(builder.finish().unwrap(), &preferred)
+            .unwrap();
+        let loaded = runtime
+            .load_network(optimized, LoadOptions::default())
+            .unwrap();
+        assert_eq!(alive.strong_count() == 0, is_dropped, "{name}");
+        drop(loaded);
+        assert_eq!(alive.strong_count(), 0);
+    }
 }

@@ -68,7 +68,7 @@ pub struct ArmnnModelHost {
     /// Zero.
     pub reserved: u32,
     /// Says that the context reads a constant no more; at any time, from any thread. The host drops
-    /// the memory when every context that has a layer reading it has said so, and no later view can
+    /// the memory when every context that was shown it has said so, and no later view can
     /// give such a layer to another backend; later views show null data then. So whoever releases a
     /// constant must be able to compile later views from its own packing, whatever their shapes.
     pub release_constant: Option<unsafe extern "C" fn(host: *mut c_void, constant_id: u64)>,

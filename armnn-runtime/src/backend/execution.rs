@@ -67,7 +67,9 @@ impl ExecutionHandle {
                     .map_err(invalid)?,
             )
         };
-        let poison = context.poison().child();
+        // Not below the context's: when that panicks in another thread, what was started here must
+        // still be waited for. No new work gets here then, as workloads are below it.
+        let poison = Poison::root();
         Ok(Some(Self {
             raw,
             flush,
@@ -78,8 +80,7 @@ impl ExecutionHandle {
         }))
     }
 
-    /// Whether it can no longer be waited for, so that work may be running for ever: it panicked, or
-    /// the context did.
+    /// Whether it can no longer be waited for, so that work may be running for ever: it panicked.
     pub(crate) fn is_poisoned(&self) -> bool {
         self.poison.get().is_some()
     }
@@ -115,8 +116,11 @@ impl Drop for ExecutionHandle {
                 if let Err(e) = self.wait(&mut ErrorBuffer::new()) {
                     log::debug!("backend {}: {e}", self.context.backend().id());
                 }
-                // SAFETY: nothing uses the execution any more.
-                unsafe { (self.destroy)(self.raw.as_ptr()) }
+                match self.context.poison().get() {
+                    // SAFETY: nothing uses the execution any more.
+                    None => unsafe { (self.destroy)(self.raw.as_ptr()) },
+                    Some(message) => self.context.taint(message),
+                }
             }
             // What panicked is not touched again, and its code stays.
             Some(message) => self.context.taint(message),

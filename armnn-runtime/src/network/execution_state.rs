@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::{ProfileEvent, StepRunner, TensorAddress, loaded_network::Inner};
 use crate::{
     aligned_buffer::AlignedBuffer,
-    backend::TensorHandleRef,
+    backend::{ModelContextHandle, TensorHandleRef},
     error::{ExecuteError, InputError, LoadError},
     plan::{Location, Plan, ViewSource},
 };
@@ -24,6 +24,8 @@ pub struct ExecutionState {
     handles: Vec<TensorHandleRef>,
     _imported: Vec<Option<TensorHandleRef>>,
     arena: AlignedBuffer,
+    // Those that the plan uses.
+    contexts: Vec<Arc<ModelContextHandle>>,
     // Keeps what the tables of the runner lead to.
     fixed: Vec<(TensorId, Fixed)>,
     plan: Arc<Plan>,
@@ -89,8 +91,16 @@ impl ExecutionState {
             address,
         )
         .map_err(LoadError::State)?;
+        let mut contexts: Vec<Arc<ModelContextHandle>> = Vec::new();
+        for step in &plan.steps {
+            let context = step.workload.context();
+            if !contexts.iter().any(|other| Arc::ptr_eq(other, context)) {
+                contexts.push(Arc::clone(context));
+            }
+        }
         Ok(Self {
             runner,
+            contexts,
             handles,
             _imported: imported,
             arena,
@@ -106,7 +116,7 @@ impl ExecutionState {
     /// # Errors
     /// The first error of a backend, with the layers it concerns. The state can be used again.
     pub fn execute(&mut self) -> Result<(), ExecuteError> {
-        for context in self.network.contexts.iter().filter_map(|c| c.get()) {
+        for context in &self.contexts {
             context.check_device()?;
         }
         // SAFETY: the addresses are of memory that this state holds, and of constants that nobody

@@ -84,6 +84,16 @@ static inline ArmnnStatus ArmnnSetError(ArmnnError *error, ArmnnStatus status,
     return status;
 }
 
+/// The same for an error of one layer, by its `id`; also for errors that come later than the call that
+/// caused them.
+static inline ArmnnStatus ArmnnSetLayerError(ArmnnError *error, ArmnnStatus status,
+                                             uint32_t layer_id, const char *message) {
+    if (error != NULL && error->struct_size >= offsetof(ArmnnError, message)) {
+        error->layer_id = layer_id;
+    }
+    return ArmnnSetError(error, status, message);
+}
+
 // The note.
 
 #define ARMNN_STRINGIFY_(x) #x
