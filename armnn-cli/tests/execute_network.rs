@@ -133,6 +133,7 @@ fn the_report_tells_where_every_layer_ran_and_how_long_it_took() {
     let only = serde_json::json!([{ "backend": "CpuRef", "layers": layers.len() }]);
     assert_eq!(report["layers_per_backend"], only);
     assert_eq!(report["deviations"], serde_json::json!([]));
+    assert_eq!(report["preference"], serde_json::json!(["CpuRef"]));
     assert_eq!(
         report["inputs"][0]["shape"],
         serde_json::json!([1, 128, 128, 3])
@@ -160,7 +161,7 @@ fn a_preferred_backend_that_is_not_there_is_named_with_its_reason() {
     };
     let said = armnn(with(face(&directory), &["-c", "Nope,CpuRef,CpuRef"]));
     said.succeeds(&[
-        "Deviations",
+        "Deviations from the first preference, CpuRef",
         "Nope cannot be used: no backend of this id was found",
     ]);
     for arguments in [&["-c", "Nope"][..], &["-c", "Nope,CpuRef", "--strict"]] {

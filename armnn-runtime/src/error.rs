@@ -125,13 +125,18 @@ pub enum OptimizeError {
     },
     /// A pin matches no layer.
     #[error(
-        "the pin {pattern}={backend} matches no layer; names and types are listed by the report"
+        "the pin {pattern}={backend} matches no layer: {}",
+        describe_layers(.layer_types, .some_names)
     )]
     PinMatchesNothing {
         /// The pattern.
         pattern: String,
         /// The backend.
         backend: BackendId,
+        /// The layer types of the network, with how many layers each has.
+        layer_types: Vec<(LayerType, usize)>,
+        /// The names of a few layers.
+        some_names: Vec<String>,
     },
     /// A pinned backend refuses its layer.
     #[error("layer '{layer}' ({layer_type}) is pinned to {backend}, which refuses it: {reason}")]
@@ -180,6 +185,21 @@ fn list_ids(ids: &[BackendId]) -> String {
         .map(BackendId::as_str)
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+fn describe_layers(types: &[(LayerType, usize)], some_names: &[String]) -> String {
+    if types.is_empty() {
+        return "the network has no layers".to_owned();
+    }
+    let types: Vec<_> = types
+        .iter()
+        .map(|(layer_type, count)| format!("{layer_type} ({count})"))
+        .collect();
+    format!(
+        "the network's layer types are {}, and its layers have names such as '{}'",
+        types.join(", "),
+        some_names.join("', '")
+    )
 }
 
 fn list_refusals(refusals: &[Refusal]) -> String {

@@ -310,6 +310,17 @@ impl Runtime {
         Ok(())
     }
 
+    /// The ids, as far as they are known, of backends that could not be registered. Those that the
+    /// options exclude are not among them.
+    fn failed_ids(&self) -> impl Iterator<Item = BackendId> {
+        let linked = self.failed_static.iter();
+        let linked = linked.filter_map(|(id, _)| BackendId::new(id).ok());
+        let rejected = self.verdicts.iter().filter(|verdict| {
+            verdict.status == Status::Rejected && verdict.code != Some(Code::Excluded)
+        });
+        linked.chain(rejected.filter_map(|verdict| verdict.backend_id.clone()))
+    }
+
     fn why_missing(&self, id: &BackendId) -> String {
         let failed = self
             .failed_static
@@ -419,13 +430,21 @@ impl Runtime {
             }
         }
         // What is asked for and is not there has a reason, too.
-        let asked = options
-            .preferred_backends
+        let pinned = options.pins.iter().map(|(_, id)| id.clone());
+        let hints = network
+            .layers()
             .iter()
-            .chain(options.pins.iter().map(|(_, id)| id));
+            .filter_map(|l| l.backend_hint.as_deref());
+        let mut asked: Vec<BackendId> = options.preferred_backends.iter().cloned().collect();
+        asked.extend(pinned.chain(hints.filter_map(|hint| BackendId::new(hint).ok())));
+        if options.preferred_backends.is_empty() {
+            asked.extend(self.failed_ids());
+        }
+        let mut seen: BTreeSet<BackendId> = self.registry.backend_ids().into_iter().collect();
         for id in asked {
-            if !self.registry.is_registered(id) && !unusable.iter().any(|(other, _)| other == id) {
-                unusable.push((id.clone(), self.why_missing(id)));
+            if seen.insert(id.clone()) {
+                let reason = self.why_missing(&id);
+                unusable.push((id, reason));
             }
         }
         optimizer::optimize(network, &usable, &unusable, options).map_err(|mut error| {

@@ -127,6 +127,19 @@ pub struct List {
     pub paths: Vec<PathEntry>,
     /// The candidates, in the order in which they were tried.
     pub candidates: Vec<CandidateEntry>,
+    /// Backends that are linked into the command and could not be used; left out where there are
+    /// none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed_static: Vec<FailedStaticEntry>,
+}
+
+/// A backend that is linked into the command and could not be used.
+#[derive(Clone, Debug, Serialize)]
+pub struct FailedStaticEntry {
+    /// Its id.
+    pub backend_id: String,
+    /// Why.
+    pub message: String,
 }
 
 /// A directory.
@@ -175,6 +188,14 @@ impl List {
             api_version: BackendVersion::CURRENT.to_string(),
             paths: report.paths.iter().map(PathEntry::new).collect(),
             candidates: report.candidates.iter().map(CandidateEntry::new).collect(),
+            failed_static: report
+                .failed_static
+                .iter()
+                .map(|(id, reason)| FailedStaticEntry {
+                    backend_id: id.clone(),
+                    message: reason.clone(),
+                })
+                .collect(),
         }
     }
 }
@@ -365,5 +386,40 @@ fn display_beside(path: &Path, other: &Path) -> String {
     match path.file_name() {
         Some(name) if path.parent() == other.parent() => name.display().to_string(),
         _ => path.display().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(failed_static: Vec<(String, String)>) -> Found {
+        Found {
+            report: BackendReport {
+                paths: Vec::new(),
+                candidates: Vec::new(),
+                backends: Vec::new(),
+                failed_static,
+            },
+            devices: Vec::new(),
+            usable: 0,
+        }
+    }
+
+    #[test]
+    fn a_linked_backend_that_failed_is_listed_with_its_reason() {
+        let found = found(vec![("CpuRef".to_owned(), "no memory".to_owned())]);
+        let text = found.render(Style::Plain);
+        assert!(text.contains("rejected     CpuRef: no memory"), "{text}");
+        let json = serde_json::to_value(List::new(&found.report)).unwrap();
+        let expected = serde_json::json!([{ "backend_id": "CpuRef", "message": "no memory" }]);
+        assert_eq!(json["failed_static"], expected);
+    }
+
+    #[test]
+    fn json_says_nothing_of_linked_backends_that_did_not_fail() {
+        let json = serde_json::to_value(List::new(&found(Vec::new()).report)).unwrap();
+        let keys: Vec<_> = json.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["api_version", "candidates", "paths"]);
     }
 }

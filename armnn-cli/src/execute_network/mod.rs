@@ -18,8 +18,7 @@ use std::{
 use anyhow::{Context as _, ensure};
 use armnn_network::Network;
 use armnn_runtime::{
-    ExecutionState, LoadOptions, LoadedNetwork, OptimizeError, OptimizedNetwork, OptimizerOptions,
-    Runtime, Shape,
+    ExecutionState, LoadOptions, LoadedNetwork, OptimizedNetwork, OptimizerOptions, Runtime, Shape,
 };
 
 pub use self::arguments::{Arguments, Pin};
@@ -150,16 +149,11 @@ fn optimize(
     };
     runtime
         .optimize(network.clone(), &options)
-        .map_err(|error| match &error {
-            OptimizeError::PinMatchesNothing { pattern, backend } => anyhow::anyhow!(
-                "--layer-backend {pattern}={backend} matches no layer of '{}': {}",
-                arguments.model_path.display(),
-                report::describe_layers(network)
-            ),
-            _ => anyhow::Error::new(error).context(format!(
+        .with_context(|| {
+            format!(
                 "'{}' cannot be given to backends",
                 arguments.model_path.display()
-            )),
+            )
         })
 }
 

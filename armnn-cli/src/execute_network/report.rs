@@ -2,11 +2,10 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use armnn_network::{LayerId, Network};
+use armnn_network::LayerId;
 use armnn_runtime::{
     AssignmentReport, BackendId, BackendReport, BackendVersion, Choice, LayerAssignment, Origin,
     StepReport,
-    loader::{Code, Status},
 };
 use serde::Serialize;
 
@@ -36,6 +35,8 @@ pub struct Report {
     pub outputs: Vec<OutputSummary>,
     /// How many layers each backend executed.
     pub layers_per_backend: Vec<BackendLayers>,
+    /// The backends in the order of preference that was used, whether one was given or not.
+    pub preference: Vec<String>,
     /// Every deviation from the first preference.
     pub deviations: Vec<Deviation>,
     /// Every layer, in the order of execution.
@@ -294,7 +295,8 @@ impl Report {
             inputs: run.inputs.iter().map(InputReport::new).collect(),
             outputs: run.outputs,
             layers_per_backend: layers_per_backend(assignment.layers_per_backend()),
-            deviations: deviations(assignment, run.backends, &arguments.preferred_backends()),
+            preference: names(&assignment.preference),
+            deviations: deviations(assignment),
             layers: assignment.layers.iter().map(LayerReport::new).collect(),
             steps: run.steps.iter().map(StepLayers::new).collect(),
             timings_ms: TimingsReport::new(run.phases),
@@ -306,13 +308,13 @@ impl Report {
     }
 }
 
+fn names(ids: &[BackendId]) -> Vec<String> {
+    ids.iter().map(BackendId::to_string).collect()
+}
+
 fn options(arguments: &Arguments) -> OptionsReport {
     OptionsReport {
-        compute: arguments
-            .preferred_backends()
-            .iter()
-            .map(BackendId::to_string)
-            .collect(),
+        compute: names(&arguments.preferred_backends()),
         layer_backend: arguments
             .layer_backend
             .iter()
@@ -423,30 +425,13 @@ fn layers_per_backend(counts: Vec<(BackendId, usize)>) -> Vec<BackendLayers> {
 }
 
 /// Everything that is not as the first preference says, gathered.
-fn deviations(
-    assignment: &AssignmentReport,
-    backends: &BackendReport,
-    preferred: &[BackendId],
-) -> Vec<Deviation> {
-    let mut deviations = Vec::new();
-    let mut unusable = |backend: String, reason: String| {
-        deviations.push(Deviation::UnusableBackend { backend, reason });
-    };
-    for (backend, reason) in &assignment.unusable_preferences {
-        unusable(backend.to_string(), reason.clone());
-    }
-    if preferred.is_empty() {
-        // Every backend that is there was preferred.
-        for verdict in &backends.candidates {
-            if verdict.status == Status::Unavailable && verdict.code == Some(Code::Unavailable) {
-                let backend = verdict
-                    .backend_id
-                    .as_ref()
-                    .map_or_else(|| verdict.path.display().to_string(), |id| id.to_string());
-                unusable(backend, verdict.message.clone());
-            }
-        }
-    }
+fn deviations(assignment: &AssignmentReport) -> Vec<Deviation> {
+    let unusable = assignment.unusable.iter();
+    let unusable = unusable.map(|(backend, reason)| Deviation::UnusableBackend {
+        backend: backend.to_string(),
+        reason: reason.clone(),
+    });
+    let mut deviations: Vec<_> = unusable.collect();
     for gathered in assignment.gathered_refusals() {
         let mut executed_by: Vec<(BackendId, usize)> = Vec::new();
         for layer in &gathered.layers {
@@ -467,12 +452,13 @@ fn deviations(
             executed_by: layers_per_backend(executed_by),
         });
     }
-    deviations.extend(moved(assignment, preferred.first()));
+    deviations.extend(moved(assignment));
     deviations
 }
 
 /// Layers that are elsewhere than the first preference says without a backend having refused them.
-fn moved(assignment: &AssignmentReport, first: Option<&BackendId>) -> Vec<Deviation> {
+fn moved(assignment: &AssignmentReport) -> Vec<Deviation> {
+    let first = assignment.preference.first();
     let mut gathered: Vec<(&'static str, &BackendId, Vec<LayerName>)> = Vec::new();
     let mut index = HashMap::new();
     for layer in &assignment.layers {
@@ -498,32 +484,4 @@ fn moved(assignment: &AssignmentReport, first: Option<&BackendId>) -> Vec<Deviat
             layers,
         });
     deviations.collect()
-}
-
-/// What a network's layers are called, for messages about names that match none.
-pub fn describe_layers(network: &Network) -> String {
-    const SHOWN: usize = 20;
-    let mut types: Vec<(String, usize)> = Vec::new();
-    for layer in network.layers() {
-        let name = layer.layer_type().to_string();
-        match types.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, count)) => *count += 1,
-            None => types.push((name, 1)),
-        }
-    }
-    let types: Vec<_> = types
-        .iter()
-        .map(|(name, count)| format!("{name} ({count})"))
-        .collect();
-    let names = network.layers().iter().map(|layer| layer.name.as_str());
-    let names: Vec<_> = names.filter(|name| !name.is_empty()).collect();
-    let (shown, more) = match names.get(..SHOWN) {
-        Some(shown) if names.len() > SHOWN => (shown, format!(" and {} more", names.len() - SHOWN)),
-        _ => (&names[..], String::new()),
-    };
-    format!(
-        "its layer types are {}; its layers are {}{more}",
-        types.join(", "),
-        shown.join(", ")
-    )
 }

@@ -154,7 +154,10 @@ fn write_deviations(out: &mut String, report: &Report, style: Style) -> std::fmt
     writeln!(
         out,
         "\n{}",
-        style.heading("Deviations from the first preference")
+        style.heading(match report.preference.first() {
+            Some(first) => format!("Deviations from the first preference, {first}"),
+            None => "Deviations".to_owned(),
+        })
     )?;
     for deviation in &report.deviations {
         match deviation {

@@ -42,7 +42,7 @@ impl Assignment {
         options: &OptimizerOptions,
     ) -> Result<Self, OptimizeError> {
         let network = source.network;
-        let (preference, unusable_preferences) = order(backends, unusable, options)?;
+        let preference = order(backends, unusable, options)?;
         let pins = Pins::new(network, backends, unusable, options)?;
         let tables = ViewTables::new(source, all_layers(network));
         let support = Support {
@@ -51,6 +51,10 @@ impl Assignment {
             backends,
         };
         let mut buffer = ErrorBuffer::new();
+        let ids = preference
+            .iter()
+            .map(|&i| backends[i].id().clone())
+            .collect();
 
         let mut this = Self {
             backends: backends.to_vec(),
@@ -60,7 +64,8 @@ impl Assignment {
             strict: options.strict,
             report: AssignmentReport {
                 layers: Vec::new(),
-                unusable_preferences,
+                preference: ids,
+                unusable: unusable.to_vec(),
             },
         };
         for (index, layer) in network.layers().iter().enumerate() {
@@ -107,7 +112,8 @@ impl Assignment {
             Some(hint) => {
                 let found = self.backends.iter().position(|b| b.id().as_str() == hint);
                 if let (None, Ok(backend)) = (found, BackendId::new(hint)) {
-                    let reason = "the network suggests it, but it is not there".to_owned();
+                    let why = why_missing(&backend, &self.report.unusable);
+                    let reason = format!("the network suggests it, but it cannot be used: {why}");
                     refusals.push(Refusal { backend, reason });
                 }
                 found
@@ -293,15 +299,12 @@ impl Support<'_> {
     }
 }
 
-/// Preferred backends that are not usable, with the reason.
-type Missing = Vec<(BackendId, String)>;
-
-/// Usable backends in order of preference, and the preferred ones that are not usable.
+/// Usable backends in order of preference.
 fn order(
     backends: &[Arc<BackendInstance>],
     unusable: &[(BackendId, String)],
     options: &OptimizerOptions,
-) -> Result<(Vec<usize>, Missing), OptimizeError> {
+) -> Result<Vec<usize>, OptimizeError> {
     if options.preferred_backends.is_empty() {
         let mut order: Vec<usize> = (0..backends.len()).collect();
         order.sort_by_key(|&i| std::cmp::Reverse(rank(backends[i].capabilities().kind)));
@@ -310,7 +313,7 @@ fn order(
                 unusable: unusable.to_vec(),
             });
         }
-        return Ok((order, Vec::new()));
+        return Ok(order);
     }
     let mut order = Vec::new();
     let mut missing = Vec::new();
@@ -327,7 +330,7 @@ fn order(
             usable: backends.iter().map(|b| b.id().clone()).collect(),
         });
     }
-    Ok((order, missing))
+    Ok(order)
 }
 
 fn rank(kind: BackendKind) -> u32 {
@@ -344,6 +347,28 @@ fn why_missing(id: &BackendId, unusable: &[(BackendId, String)]) -> String {
         || "no backend of this id was found".to_owned(),
         |(_, reason)| reason.clone(),
     )
+}
+
+/// The layer types of a network in the order in which they occur first, with how many layers each
+/// has.
+fn layer_types(network: &Network) -> Vec<(LayerType, usize)> {
+    let mut types: Vec<(LayerType, usize)> = Vec::new();
+    for layer in network.layers() {
+        let layer_type = layer.layer_type();
+        match types.iter_mut().find(|(other, _)| *other == layer_type) {
+            Some((_, count)) => *count += 1,
+            None => types.push((layer_type, 1)),
+        }
+    }
+    types
+}
+
+/// The first few names of layers.
+fn some_names(network: &Network) -> Vec<String> {
+    const SHOWN: usize = 5;
+    let names = network.layers().iter().map(|layer| &layer.name);
+    let named = names.filter(|name| !name.is_empty());
+    named.take(SHOWN).cloned().collect()
 }
 
 /// The pinned backend of every layer.
@@ -380,6 +405,8 @@ impl Pins {
                 return Err(OptimizeError::PinMatchesNothing {
                     pattern: pattern.to_string(),
                     backend: id.clone(),
+                    layer_types: layer_types(network),
+                    some_names: some_names(network),
                 });
             }
         }

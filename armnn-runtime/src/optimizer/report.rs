@@ -8,8 +8,12 @@ use armnn_network::LayerId;
 pub struct AssignmentReport {
     /// Every layer, in topological order.
     pub layers: Vec<LayerAssignment>,
-    /// Preferred backends that could not be used, with the reason.
-    pub unusable_preferences: Vec<(BackendId, String)>,
+    /// The backends in the order of preference that was used, whether one was given or not; only
+    /// those that can be used.
+    pub preference: Vec<BackendId>,
+    /// Backends that were asked for and could not be used, with the reason; where no preference was
+    /// given, every backend of a known id that could not be used. Static ones are among them.
+    pub unusable: Vec<(BackendId, String)>,
 }
 
 /// The backend of a layer.

@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ActivationDescriptor) -> Result<()> {
     let function = descriptor.function();
-    require_named(layer, function, function.name())?;
+    require_named(function, function.name())?;
     require_one_type(layer, FLOATS)
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn workload(
     descriptor: &ActivationDescriptor,
 ) -> Result<Box<dyn Workload>> {
     if num_elements(layer, input(layer, 0)?)? != num_elements(layer, output(layer, 0)?)? {
-        return Err(invalid(layer, "input and output differ in size"));
+        return Err(invalid("input and output differ in size"));
     }
     float_workload(layer, Activation(*descriptor))
 }

@@ -22,12 +22,8 @@ pub(crate) fn workload(
     let x = dims(layer, input(layer, 0)?)?;
     let y = dims(layer, input(layer, 1)?)?;
     let out = dims(layer, output(layer, 0)?)?;
-    let kernel = BatchMatMul::new(descriptor, &x, &y, &out).ok_or_else(|| {
-        invalid(
-            layer,
-            format_args!("{x:?} and {y:?} do not multiply to {out:?}"),
-        )
-    })?;
+    let kernel = BatchMatMul::new(descriptor, &x, &y, &out)
+        .ok_or_else(|| invalid(format_args!("{x:?} and {y:?} do not multiply to {out:?}")))?;
     float_workload(layer, kernel)
 }
 

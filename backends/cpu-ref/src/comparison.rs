@@ -18,7 +18,7 @@ use crate::{
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ComparisonDescriptor) -> Result<()> {
     let operation = descriptor.operation();
-    require_named(layer, operation, operation.name())?;
+    require_named(operation, operation.name())?;
     require_output(layer, 0, &[DataType::Boolean])?;
     require_input(layer, 0, TYPES)?;
     require_input(layer, 1, &[input(layer, 0)?.data_type()])
@@ -93,7 +93,11 @@ impl<T: Scalar + PartialOrd> Workload for Comparison<T> {
             ComparisonOperation::GreaterOrEqual => compare::<T>(nest, x, y, out, |x, y| x >= y),
             ComparisonOperation::Less => compare::<T>(nest, x, y, out, |x, y| x < y),
             ComparisonOperation::LessOrEqual => compare::<T>(nest, x, y, out, |x, y| x <= y),
-            other => return Err(BackendError::unsupported(format!("Comparison {other}"))),
+            other => {
+                return Err(BackendError::unsupported(format!(
+                    "{other} is not known here"
+                )));
+            }
         }
         Ok(())
     }
@@ -177,6 +181,6 @@ mod tests {
             .input(f32s([1], &[0.0]))
             .input(f16s([1], &[0.0]))
             .output(DataType::Boolean, [1]);
-        assert_refused(&call, &["input 1", "Float16", "Float32"]);
+        assert_refused(&call, &["the type of y is Float16; supported: Float32"]);
     }
 }

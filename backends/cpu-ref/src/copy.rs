@@ -6,7 +6,9 @@ use armnn_backend_api::{
 
 use crate::{
     float_workload::{input_elements, output_elements},
-    layer_checks::{input, num_elements, output, refusal, require_same_quantization},
+    layer_checks::{
+        input, num_elements, output, output_role, refusal, require_same_quantization, tensor_role,
+    },
     loop_nest::LoopNest,
 };
 
@@ -16,17 +18,15 @@ pub(crate) fn check(layer: LayerView<'_>) -> Result<()> {
     let first = output(layer, 0)?.data_type();
     for tensor in layer.inputs().chain(layer.outputs()) {
         if tensor.data_type() != first {
-            return Err(refusal(
-                layer,
-                format_args!(
-                    "tensor \"{}\" is {}, and output 0 is {first}; all must be of one type",
-                    tensor.name(),
-                    tensor.data_type()
-                ),
-            ));
+            return Err(refusal(format_args!(
+                "the type of {} is {}, and of {} {first}; all must be the same",
+                tensor_role(layer, tensor),
+                tensor.data_type(),
+                output_role(layer.layer_type(), 0)
+            )));
         }
     }
-    element_size(layer, first)?;
+    element_size(first)?;
     require_same_quantization(layer)
 }
 
@@ -34,12 +34,11 @@ pub(crate) fn check(layer: LayerView<'_>) -> Result<()> {
 ///
 /// # Errors
 /// A refusal when they are not whole bytes, or the type is not known.
-pub(crate) fn element_size(layer: LayerView<'_>, data_type: DataType) -> Result<usize> {
+pub(crate) fn element_size(data_type: DataType) -> Result<usize> {
     data_type.size().ok_or_else(|| {
-        refusal(
-            layer,
-            format_args!("elements of type {data_type} are not whole bytes, or not known here"),
-        )
+        refusal(format_args!(
+            "elements of type {data_type} are not whole bytes, or not known here"
+        ))
     })
 }
 
@@ -63,7 +62,7 @@ pub(crate) fn copy_workload(
     copies: Vec<BoxCopy>,
     fill: Option<[u8; 8]>,
 ) -> Result<Box<dyn Workload>> {
-    let size = element_size(layer, output(layer, 0)?.data_type())?;
+    let size = element_size(output(layer, 0)?.data_type())?;
     let input_lens = (0..layer.input_indices().len())
         .map(|i| num_elements(layer, input(layer, i)?))
         .collect::<Result<_>>()?;

@@ -21,7 +21,7 @@ pub(crate) fn check(
     descriptor: &DepthwiseConvolution2dDescriptor,
 ) -> Result<()> {
     require_one_type(layer, FLOATS)?;
-    require_image_layout(layer, descriptor.data_layout())
+    require_image_layout(descriptor.data_layout())
 }
 
 pub(crate) fn workload(
@@ -38,13 +38,10 @@ pub(crate) fn workload(
     let [out_n, out_h, out_w, out_c] = channels_last(dims_of_rank(layer, output(layer, 0)?)?);
     let is_multiple = out_c.checked_rem(in_c).unwrap_or(out_c) == 0;
     if w_one != 1 || batch != out_n || w_out_c != out_c || !is_multiple {
-        return Err(invalid(
-            layer,
-            format_args!(
-                "{in_c} channels, weights for {w_out_c} and {out_c} channels of output do not fit \
+        return Err(invalid(format_args!(
+            "{in_c} channels, weights for {w_out_c} and {out_c} channels of output do not fit \
                  together"
-            ),
-        ));
+        )));
     }
     check_bias(layer, out_c)?;
     let rows = SlidingWindow {
@@ -56,7 +53,7 @@ pub(crate) fn workload(
         pad_before: d.pad_top as usize,
         pad_after: d.pad_bottom as usize,
     }
-    .check(layer, false)?;
+    .check(false)?;
     let columns = SlidingWindow {
         input: in_w,
         output: out_w,
@@ -66,7 +63,7 @@ pub(crate) fn workload(
         pad_before: d.pad_left as usize,
         pad_after: d.pad_right as usize,
     }
-    .check(layer, false)?;
+    .check(false)?;
     if is_nhwc {
         let kernel = NhwcDepthwiseConvolution {
             rows,

@@ -8,14 +8,14 @@ use armnn_backend_api::{
 use crate::{
     float_workload::{FloatKernel, MAX_INPUTS, float_workload, input_elements, output_elements},
     layer_checks::{
-        dims, input, invalid, num_elements, output, require_named, require_one_type, title,
+        dims, input, input_role, invalid, num_elements, output, require_named, require_one_type,
     },
     loop_nest::{LoopNest, broadcast_strides, map_pairs},
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ElementwiseBinaryDescriptor) -> Result<()> {
     let operation = descriptor.operation();
-    require_named(layer, operation, operation.name())?;
+    require_named(operation, operation.name())?;
     const TYPES: &[DataType] = &[
         DataType::Float32,
         DataType::Float16,
@@ -47,14 +47,12 @@ pub(crate) fn broadcast_nest(layer: LayerView<'_>) -> Result<LoopNest<2>> {
     let strides = |position| {
         let tensor = input(layer, position)?;
         broadcast_strides(&dims(layer, tensor)?, &to).ok_or_else(|| {
-            invalid(
-                layer,
-                format_args!(
-                    "input {position} of shape {} does not broadcast to the output's {}",
-                    tensor.shape(),
-                    layer.output(0).shape()
-                ),
-            )
+            invalid(format_args!(
+                "{} of shape {} does not broadcast to the output's {}",
+                input_role(layer.layer_type(), position),
+                tensor.shape(),
+                layer.output(0).shape()
+            ))
         })
     };
     let (x, y) = (strides(0)?, strides(1)?);
@@ -96,7 +94,7 @@ impl FloatKernel for ElementwiseBinary {
             BinaryOperation::Power => map_pairs(nest, x, y, out, f32::powf),
             other => {
                 return Err(BackendError::unsupported(format!(
-                    "ElementwiseBinary {other}"
+                    "{other} is not known here"
                 )));
             }
         }
@@ -105,7 +103,6 @@ impl FloatKernel for ElementwiseBinary {
 }
 
 struct IntegerBinary<T> {
-    title: String,
     operation: BinaryOperation,
     nest: LoopNest<2>,
     input_lens: [usize; 2],
@@ -119,7 +116,6 @@ fn integer_workload<T: Integer>(
     nest: LoopNest<2>,
 ) -> Result<Box<dyn Workload>> {
     Ok(Box::new(IntegerBinary::<T> {
-        title: title(layer),
         operation,
         nest,
         input_lens: [
@@ -148,8 +144,7 @@ impl<T: Integer> Workload for IntegerBinary<T> {
             BinaryOperation::Mul => map_pairs(nest, x, y, out, T::mul),
             BinaryOperation::Div => {
                 if self.output_len > 0 && y.contains(&T::ZERO) {
-                    let title = &self.title;
-                    return Err(BackendError::new(format!("{title}: division by 0")));
+                    return Err(BackendError::new("division by 0"));
                 }
                 map_pairs(nest, x, y, out, T::div);
             }
@@ -161,7 +156,7 @@ impl<T: Integer> Workload for IntegerBinary<T> {
             BinaryOperation::Power => map_pairs(nest, x, y, out, T::power),
             other => {
                 return Err(BackendError::unsupported(format!(
-                    "ElementwiseBinary {other}"
+                    "{other} is not known here"
                 )));
             }
         }
@@ -368,7 +363,7 @@ mod tests {
         let x = typed(DataType::Signed32, [1], &[1i32]);
         let y = typed(DataType::Signed32, [1], &[0i32]);
         let error = binary(BinaryOperation::Div, x, y, &[1]).error();
-        assert_eq!(error, "ElementwiseBinary \"tested\": division by 0");
+        assert_eq!(error, "division by 0");
     }
 
     #[test]
@@ -376,14 +371,11 @@ mod tests {
         let (x, y) = (f32s([2], &[0.0; 2]), f32s([3], &[0.0; 3]));
         let error = binary(BinaryOperation::Add, x, y, &[3]).error();
         assert!(
-            error.contains("input 0 of shape [2] does not broadcast"),
+            error.contains("x of shape [2] does not broadcast"),
             "{error}"
         );
         let (x, y) = (f32s([1], &[0.0]), f16s([1], &[0.0]));
         let mixed = binary(BinaryOperation::Add, x, y, &[1]);
-        assert_refused(
-            &mixed,
-            &["input 1 (y) \"t1\" is Float16; supported here: Float32"],
-        );
+        assert_refused(&mixed, &["the type of y is Float16; supported: Float32"]);
     }
 }

@@ -14,7 +14,7 @@ use crate::{
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ElementwiseUnaryDescriptor) -> Result<()> {
     let operation = descriptor.operation();
-    require_named(layer, operation, operation.name())?;
+    require_named(operation, operation.name())?;
     let types = match operation {
         UnaryOperation::LogicalNot => &[DataType::Boolean][..],
         UnaryOperation::Abs | UnaryOperation::Neg | UnaryOperation::Square => &[
@@ -36,7 +36,7 @@ pub(crate) fn workload(
     let output = output(layer, 0)?;
     let len = num_elements(layer, output)?;
     if num_elements(layer, input(layer, 0)?)? != len {
-        return Err(invalid(layer, "input and output differ in size"));
+        return Err(invalid("input and output differ in size"));
     }
     match output.data_type() {
         DataType::Boolean => Ok(integer_workload(len, |x: u8| u8::from(x == 0))),
@@ -77,7 +77,7 @@ impl FloatKernel for ElementwiseUnary {
             UnaryOperation::Square => map(input, output, |x| x * x),
             other => {
                 return Err(BackendError::unsupported(format!(
-                    "ElementwiseUnary {other}"
+                    "{other} is not known here"
                 )));
             }
         }

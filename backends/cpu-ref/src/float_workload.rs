@@ -74,7 +74,7 @@ pub(crate) fn float_workload<K: FloatKernel>(
         .ok_or_else(|| {
             BackendError::with_status(
                 Status::OutOfMemory,
-                invalid(layer, "its tensors are too large to compute with").message(),
+                invalid("its tensors are too large to compute with").message(),
             )
         })?;
     Ok(Box::new(FloatWorkload {

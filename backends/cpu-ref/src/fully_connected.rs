@@ -29,13 +29,10 @@ pub(crate) fn workload(
     let input_len = num_elements(layer, input(layer, 0)?)?;
     // Without outputs (n = 0) the number of batches cannot be told, and does not matter.
     if m * n != output_len || (n > 0 && m.checked_mul(k) != Some(input_len)) {
-        return Err(invalid(
-            layer,
-            format_args!(
-                "weights from {k} to {n} do not fit an input of {input_len} elements and an \
+        return Err(invalid(format_args!(
+            "weights from {k} to {n} do not fit an input of {input_len} elements and an \
                  output of {output_len}"
-            ),
-        ));
+        )));
     }
     check_bias(layer, n)?;
     let product = MatrixProduct {

@@ -1,4 +1,8 @@
 //! What a layer must look like to be executed here, and how a refusal is worded.
+//!
+//! A reason is worded the same for all layers that it holds of, so that the host can gather them:
+//! it calls tensors by their role in the layer, and contains no name of the model. The host adds
+//! the layer's name and type where an error is of one layer.
 
 use std::fmt;
 
@@ -10,25 +14,55 @@ use armnn_backend_api::{
 pub(crate) const FLOATS: &[DataType] = &[DataType::Float32, DataType::Float16];
 
 /// The reason why a layer is not executed here.
-pub(crate) fn refusal(layer: LayerView<'_>, reason: impl fmt::Display) -> BackendError {
-    BackendError::unsupported(format!("{}: {reason}", title(layer)))
+pub(crate) fn refusal(reason: impl fmt::Display) -> BackendError {
+    BackendError::unsupported(reason.to_string())
 }
 
 /// How a layer breaks the rules of its type, such as by shapes that do not fit together.
-pub(crate) fn invalid(layer: LayerView<'_>, reason: impl fmt::Display) -> BackendError {
-    BackendError::invalid_argument(format!("{}: {reason}", title(layer)))
+pub(crate) fn invalid(reason: impl fmt::Display) -> BackendError {
+    BackendError::invalid_argument(reason.to_string())
 }
 
-/// The layer's type and name, for messages.
-pub(crate) fn title(layer: LayerView<'_>) -> String {
-    format!("{} \"{}\"", layer.layer_type(), layer.name())
+/// What an input is in a layer of this type, such as `weights`; one of many has a number, from 0.
+pub(crate) fn input_role(layer_type: LayerType, position: usize) -> String {
+    let names = layer_type.spec().map_or(&[][..], |spec| spec.inputs);
+    role(names, "input", position)
+}
+
+/// What an output is in a layer of this type.
+pub(crate) fn output_role(layer_type: LayerType, position: usize) -> String {
+    let names = layer_type.spec().map_or(&[][..], |spec| spec.outputs);
+    role(names, "output", position)
+}
+
+/// What a tensor is in a layer.
+pub(crate) fn tensor_role(layer: LayerView<'_>, tensor: TensorView<'_>) -> String {
+    let layer_type = layer.layer_type();
+    let is_tensor = |&index: &u32| index == tensor.index();
+    if let Some(position) = layer.input_indices().iter().position(is_tensor) {
+        return input_role(layer_type, position);
+    }
+    match layer.output_indices().iter().position(is_tensor) {
+        Some(position) => output_role(layer_type, position),
+        None => "a tensor".to_owned(),
+    }
+}
+
+fn role(names: &[&str], direction: &str, position: usize) -> String {
+    match names.get(position) {
+        Some(name) if !name.ends_with('*') => name.trim_end_matches('?').to_owned(),
+        _ => format!("{direction} {position}"),
+    }
 }
 
 /// An input that the layer cannot do without.
 pub(crate) fn input<'a>(layer: LayerView<'a>, position: usize) -> Result<TensorView<'a>> {
-    layer
-        .input(position)
-        .ok_or_else(|| invalid(layer, format_args!("input {position} is absent")))
+    layer.input(position).ok_or_else(|| {
+        invalid(format_args!(
+            "{} is absent",
+            input_role(layer.layer_type(), position)
+        ))
+    })
 }
 
 /// An output of the layer.
@@ -36,7 +70,10 @@ pub(crate) fn output<'a>(layer: LayerView<'a>, position: usize) -> Result<Tensor
     if position < layer.output_indices().len() {
         Ok(layer.output(position))
     } else {
-        Err(invalid(layer, format_args!("output {position} is absent")))
+        Err(invalid(format_args!(
+            "{} is absent",
+            output_role(layer.layer_type(), position)
+        )))
     }
 }
 
@@ -47,19 +84,18 @@ pub(crate) fn dims(layer: LayerView<'_>, tensor: TensorView<'_>) -> Result<Vec<u
     let known = |&d| usize::try_from(d).ok();
     let dims: Option<Vec<usize>> = shape.dims().iter().map(known).collect();
     let dims = dims.ok_or_else(|| {
-        let name = tensor.name();
-        invalid(
-            layer,
-            format_args!("the shape {shape} of tensor \"{name}\" is not known"),
-        )
+        let role = tensor_role(layer, tensor);
+        invalid(format_args!("the shape {shape} of {role} is not known"))
     })?;
     let product = |n: usize, &d: &usize| n.checked_mul(d.max(1));
     match dims.iter().try_fold(1, product) {
         Some(n) if n <= LARGEST_TENSOR => Ok(dims),
-        _ => Err(invalid(
-            layer,
-            format_args!("tensor \"{}\" of shape {shape} is too large", tensor.name()),
-        )),
+        _ => {
+            let role = tensor_role(layer, tensor);
+            Err(invalid(format_args!(
+                "{role} of shape {shape} is too large"
+            )))
+        }
     }
 }
 
@@ -77,14 +113,11 @@ pub(crate) fn dims_of_rank<const RANK: usize>(
     tensor: TensorView<'_>,
 ) -> Result<[usize; RANK]> {
     dims(layer, tensor)?.try_into().map_err(|dims: Vec<_>| {
-        invalid(
-            layer,
-            format_args!(
-                "tensor \"{}\" has {} dimensions, not {RANK}",
-                tensor.name(),
-                dims.len()
-            ),
-        )
+        let role = tensor_role(layer, tensor);
+        invalid(format_args!(
+            "{role} has {} dimensions, not {RANK}",
+            dims.len()
+        ))
     })
 }
 
@@ -95,8 +128,7 @@ pub(crate) fn require_input(
     allowed: &[DataType],
 ) -> Result<()> {
     let tensor = input(layer, position)?;
-    let names = layer.layer_type().spec().map_or(&[][..], |s| s.inputs);
-    require_type(layer, tensor, "input", position, names, allowed)
+    require_type(tensor, allowed, || input_role(layer.layer_type(), position))
 }
 
 /// Refuses a layer with an output of any other type.
@@ -106,8 +138,9 @@ pub(crate) fn require_output(
     allowed: &[DataType],
 ) -> Result<()> {
     let tensor = output(layer, position)?;
-    let names = layer.layer_type().spec().map_or(&[][..], |s| s.outputs);
-    require_type(layer, tensor, "output", position, names, allowed)
+    require_type(tensor, allowed, || {
+        output_role(layer.layer_type(), position)
+    })
 }
 
 /// Refuses a layer whose inputs and outputs are not all of one of these types.
@@ -138,71 +171,48 @@ pub(crate) fn require_same_quantization(layer: LayerView<'_>) -> Result<()> {
         if let (Some(a), Some(b)) = (parameters(first), parameters(tensor))
             && a != b
         {
-            return Err(refusal(
-                layer,
-                format_args!(
-                    "tensor \"{}\" has scale {} and zero point {}, and \"{}\" {} and {}; \
-                     requantizing is not supported",
-                    first.name(),
-                    a.0,
-                    a.1,
-                    tensor.name(),
-                    b.0,
-                    b.1
-                ),
-            ));
+            return Err(refusal(format_args!(
+                "{} and {} differ in scale or zero point; requantizing is not supported",
+                tensor_role(layer, tensor),
+                tensor_role(layer, first)
+            )));
         }
     }
     Ok(())
 }
 
 /// Refuses a value of an open enum that has no name in this version.
-pub(crate) fn require_named(
-    layer: LayerView<'_>,
-    value: impl fmt::Display,
-    name: Option<&str>,
-) -> Result<()> {
+pub(crate) fn require_named(value: impl fmt::Display, name: Option<&str>) -> Result<()> {
     match name {
         Some(_) => Ok(()),
-        None => Err(refusal(layer, format_args!("{value} is not known here"))),
+        None => Err(refusal(format_args!("{value} is not known here"))),
     }
 }
 
 /// Refuses any layout but NHWC and NCHW.
-pub(crate) fn require_image_layout(layer: LayerView<'_>, layout: DataLayout) -> Result<()> {
+pub(crate) fn require_image_layout(layout: DataLayout) -> Result<()> {
     match layout {
         DataLayout::Nhwc | DataLayout::Nchw => Ok(()),
-        other => Err(refusal(
-            layer,
-            format_args!("the layout is {other}; Nhwc and Nchw are supported"),
-        )),
+        other => Err(refusal(format_args!(
+            "the layout is {other}; supported: Nhwc, Nchw"
+        ))),
     }
 }
 
 fn require_type(
-    layer: LayerView<'_>,
     tensor: TensorView<'_>,
-    direction: &str,
-    position: usize,
-    names: &[&str],
     allowed: &[DataType],
+    role: impl Fn() -> String,
 ) -> Result<()> {
-    if allowed.contains(&tensor.data_type()) {
+    let data_type = tensor.data_type();
+    if allowed.contains(&data_type) {
         return Ok(());
     }
-    let role = names
-        .get(position)
-        .or(names.last())
-        .map_or("", |n| n.trim_end_matches(['?', '*']));
-    Err(refusal(
-        layer,
-        format_args!(
-            "{direction} {position} ({role}) \"{}\" is {}; supported here: {}",
-            tensor.name(),
-            tensor.data_type(),
-            List(allowed)
-        ),
-    ))
+    Err(refusal(format_args!(
+        "the type of {} is {data_type}; supported: {}",
+        role(),
+        List(allowed)
+    )))
 }
 
 struct List<'a>(&'a [DataType]);
@@ -221,9 +231,9 @@ impl fmt::Display for List<'_> {
 
 /// A layer type that no version of this backend executes.
 pub(crate) fn unknown_layer(layer: LayerView<'_>) -> BackendError {
-    let reason = match layer.layer_type() {
-        LayerType::StandIn => "operators without a layer type are not supported",
-        _ => "the layer type is not known here, or its descriptor is too short",
-    };
-    refusal(layer, reason)
+    match layer.layer_type() {
+        LayerType::StandIn => refusal("operators without a layer type are not supported"),
+        other if other.name().is_none() => refusal(format_args!("{other} is not known here")),
+        _ => refusal("its descriptor is shorter than those known here"),
+    }
 }

@@ -16,10 +16,10 @@ use crate::{
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &PadDescriptor) -> Result<()> {
     let mode = descriptor.padding_mode();
-    require_named(layer, mode, mode.name())?;
+    require_named(mode, mode.name())?;
     copy::check(layer)?;
     if mode == PaddingMode::Constant {
-        pad_bytes(layer, output(layer, 0)?, descriptor.pad_value)?;
+        pad_bytes(output(layer, 0)?, descriptor.pad_value)?;
     }
     Ok(())
 }
@@ -38,22 +38,18 @@ pub(crate) fn workload(
             padded.and_then(|n| n.checked_add(after[i])) == Some(to[i] as i64)
         });
     if !fits {
-        return Err(invalid(
-            layer,
-            format_args!("padding {before:?} and {after:?} does not lead from {from:?} to {to:?}"),
-        ));
+        return Err(invalid(format_args!(
+            "padding {before:?} and {after:?} does not lead from {from:?} to {to:?}"
+        )));
     }
     if descriptor.padding_mode() == PaddingMode::Constant {
-        let fill = pad_bytes(layer, output(layer, 0)?, descriptor.pad_value)?;
+        let fill = pad_bytes(output(layer, 0)?, descriptor.pad_value)?;
         let copies = vec![inner_copy(&from, &to, before)];
         return copy_workload(layer, copies, Some(fill));
     }
     let is_empty = to.contains(&0);
     if !is_empty && from.contains(&0) {
-        return Err(invalid(
-            layer,
-            "an input without elements cannot be mirrored",
-        ));
+        return Err(invalid("an input without elements cannot be mirrored"));
     }
     let repeats_border = descriptor.padding_mode() == PaddingMode::Symmetric;
     let sources = (0..if is_empty { 0 } else { to.len() })
@@ -72,7 +68,7 @@ pub(crate) fn workload(
         sources,
         strides: dense_strides(&from).iter().map(|&s| s as usize).collect(),
     };
-    Ok(match element_size(layer, output(layer, 0)?.data_type())? {
+    Ok(match element_size(output(layer, 0)?.data_type())? {
         1 => Box::new(MirrorWorkload::<u8>::new(plan)),
         2 => Box::new(MirrorWorkload::<u16>::new(plan)),
         4 => Box::new(MirrorWorkload::<u32>::new(plan)),
@@ -197,7 +193,7 @@ fn mirror<T: Copy>(plan: &MirrorPlan, from: &[T], to: &mut [T]) {
 ///
 /// # Errors
 /// A refusal when the tensor's type has no such value, or is quantized along an axis.
-fn pad_bytes(layer: LayerView<'_>, tensor: TensorView<'_>, value: f64) -> Result<[u8; 8]> {
+fn pad_bytes(tensor: TensorView<'_>, value: f64) -> Result<[u8; 8]> {
     let mut bytes = [0; 8];
     let mut put = |element: &[u8]| bytes[..element.len()].copy_from_slice(element);
     match tensor.data_type() {
@@ -217,13 +213,8 @@ fn pad_bytes(layer: LayerView<'_>, tensor: TensorView<'_>, value: f64) -> Result
         quantized if quantized.is_quantized() => {
             let (&[scale], &[zero_point]) = (tensor.scales(), tensor.zero_points()) else {
                 return Err(refusal(
-                    layer,
-                    format_args!(
-                        "padding with a value is supported for one scale and zero point; tensor \
-                         \"{}\" has {}",
-                        tensor.name(),
-                        tensor.scales().len()
-                    ),
+                    "padding with a value is supported for one scale and zero point, not for \
+                     several",
                 ));
             };
             let number = (value / f64::from(scale)).round() + f64::from(zero_point);
@@ -234,10 +225,9 @@ fn pad_bytes(layer: LayerView<'_>, tensor: TensorView<'_>, value: f64) -> Result
             }
         }
         other => {
-            return Err(refusal(
-                layer,
-                format_args!("padding of type {other} with a value is not supported"),
-            ));
+            return Err(refusal(format_args!(
+                "padding of type {other} with a value is not supported"
+            )));
         }
     }
     Ok(bytes)

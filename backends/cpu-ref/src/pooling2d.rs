@@ -18,11 +18,11 @@ use crate::{
 
 pub(crate) fn check(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<()> {
     require_one_type(layer, FLOATS)?;
-    require_image_layout(layer, d.data_layout())?;
-    require_named(layer, d.pool_type(), d.pool_type().name())?;
-    require_named(layer, d.padding_method(), d.padding_method().name())?;
+    require_image_layout(d.data_layout())?;
+    require_named(d.pool_type(), d.pool_type().name())?;
+    require_named(d.padding_method(), d.padding_method().name())?;
     let rounding = d.output_shape_rounding();
-    require_named(layer, rounding, rounding.name())
+    require_named(rounding, rounding.name())
 }
 
 pub(crate) fn workload(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<Box<dyn Workload>> {
@@ -36,10 +36,7 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<
             ((in_n * a, b, c, 1), (out_n * out_a, out_b, out_c, 1))
         };
     if images != out_images || channels != out_channels {
-        return Err(invalid(
-            layer,
-            "batch or channels of input and output differ",
-        ));
+        return Err(invalid("batch or channels of input and output differ"));
     }
     let may_round_up = d.output_shape_rounding() == OutputShapeRounding::Ceiling;
     let rows = SlidingWindow {
@@ -51,7 +48,7 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<
         pad_before: d.pad_top as usize,
         pad_after: d.pad_bottom as usize,
     }
-    .check(layer, may_round_up)?;
+    .check(may_round_up)?;
     let columns = SlidingWindow {
         input: in_w,
         output: out_w,
@@ -61,7 +58,7 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<
         pad_before: d.pad_left as usize,
         pad_after: d.pad_right as usize,
     }
-    .check(layer, may_round_up)?;
+    .check(may_round_up)?;
     let kernel = Pooling {
         rows,
         columns,

@@ -14,7 +14,7 @@ use crate::{
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ReduceDescriptor) -> Result<()> {
     let operation = descriptor.operation();
-    require_named(layer, operation, operation.name())?;
+    require_named(operation, operation.name())?;
     require_one_type(layer, FLOATS)
 }
 
@@ -37,10 +37,9 @@ pub(crate) fn workload(
         &without
     };
     if &to != expected || axes.iter().any(|&axis| axis as usize >= from.len()) {
-        return Err(invalid(
-            layer,
-            format_args!("reducing {axes:?} of {from:?} does not lead to {to:?}"),
-        ));
+        return Err(invalid(format_args!(
+            "reducing {axes:?} of {from:?} does not lead to {to:?}"
+        )));
     }
     let mut strides = dense_strides(&kept);
     (0..from.len())

@@ -12,10 +12,9 @@ use crate::layer_checks::{
 pub(crate) fn check(layer: LayerView<'_>, _: &ReshapeDescriptor) -> Result<()> {
     let (from, to) = (input(layer, 0)?.data_type(), output(layer, 0)?.data_type());
     if from != to {
-        return Err(refusal(
-            layer,
-            format_args!("its input is {from}, and its output is {to}"),
-        ));
+        return Err(refusal(format_args!(
+            "its input is {from}, and its output is {to}"
+        )));
     }
     require_same_quantization(layer)
 }
@@ -23,14 +22,11 @@ pub(crate) fn check(layer: LayerView<'_>, _: &ReshapeDescriptor) -> Result<()> {
 pub(crate) fn workload(layer: LayerView<'_>, _: &ReshapeDescriptor) -> Result<Box<dyn Workload>> {
     let (from, to) = (input(layer, 0)?, output(layer, 0)?);
     if num_elements(layer, from)? != num_elements(layer, to)? {
-        return Err(invalid(
-            layer,
-            format_args!(
-                "{} and {} differ in their number of elements",
-                from.shape(),
-                to.shape()
-            ),
-        ));
+        return Err(invalid(format_args!(
+            "{} and {} differ in their number of elements",
+            from.shape(),
+            to.shape()
+        )));
     }
     Ok(Box::new(Reshape))
 }

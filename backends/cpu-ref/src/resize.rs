@@ -15,8 +15,8 @@ use crate::{
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ResizeDescriptor) -> Result<()> {
     require_one_type(layer, FLOATS)?;
-    require_image_layout(layer, descriptor.data_layout())?;
-    require_named(layer, descriptor.method(), descriptor.method().name())
+    require_image_layout(descriptor.data_layout())?;
+    require_named(descriptor.method(), descriptor.method().name())
 }
 
 pub(crate) fn workload(layer: LayerView<'_>, d: &ResizeDescriptor) -> Result<Box<dyn Workload>> {
@@ -32,7 +32,6 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &ResizeDescriptor) -> Result<Box
     let has_no_source = in_h * in_w == 0 && out_images * out_h * out_w * out_channels > 0;
     if images != out_images || channels != out_channels || has_no_source {
         return Err(invalid(
-            layer,
             "batch or channels of input and output differ, or the input has no elements",
         ));
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use armnn_backend_api::{LayerView, Result};
+use armnn_backend_api::Result;
 
 use crate::layer_checks::invalid;
 
@@ -28,12 +28,9 @@ impl SlidingWindow {
     ///
     /// # Errors
     /// When it does not, or a stride or dilation is 0, or there are no taps.
-    pub(crate) fn check(self, layer: LayerView<'_>, may_round_up: bool) -> Result<Self> {
+    pub(crate) fn check(self, may_round_up: bool) -> Result<Self> {
         if self.stride == 0 || self.dilation == 0 || self.taps == 0 {
-            return Err(invalid(
-                layer,
-                "a stride, a dilation or a size of its window is 0",
-            ));
+            return Err(invalid("a stride, a dilation or a size of its window is 0"));
         }
         let padded = self
             .input
@@ -50,20 +47,17 @@ impl SlidingWindow {
         if self.output == down || (may_round_up && self.output == up) {
             return Ok(self);
         }
-        Err(invalid(
-            layer,
-            format_args!(
-                "an output of {} rows or columns does not follow from an input of {}, padding {} \
+        Err(invalid(format_args!(
+            "an output of {} rows or columns does not follow from an input of {}, padding {} \
                  and {}, a window of {}, stride {} and dilation {}",
-                self.output,
-                self.input,
-                self.pad_before,
-                self.pad_after,
-                self.taps,
-                self.stride,
-                self.dilation
-            ),
-        ))
+            self.output,
+            self.input,
+            self.pad_before,
+            self.pad_after,
+            self.taps,
+            self.stride,
+            self.dilation
+        )))
     }
 
     /// Where in the input a tap lies; `None` if it lies outside.

@@ -21,10 +21,9 @@ pub(crate) fn workload(
     let dims_in = dims(layer, input(layer, 0)?)?;
     let axis = descriptor.axis as usize;
     if axis >= dims_in.len() || dims_in != dims(layer, output(layer, 0)?)? {
-        return Err(invalid(
-            layer,
-            format_args!("dimension {axis} of {dims_in:?}, or the output's shape, does not fit"),
-        ));
+        return Err(invalid(format_args!(
+            "dimension {axis} of {dims_in:?}, or the output's shape, does not fit"
+        )));
     }
     let kernel = Softmax {
         beta: descriptor.beta,

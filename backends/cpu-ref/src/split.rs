@@ -22,7 +22,7 @@ pub(crate) fn workload(
         .outputs()
         .map(|tensor| dims(layer, tensor))
         .collect::<Result<Vec<_>>>()?;
-    let starts = part_starts(layer, &whole, &parts, descriptor.axis)?;
+    let starts = part_starts(&whole, &parts, descriptor.axis)?;
     let strides = dense_strides(&whole);
     let copies = parts.iter().zip(starts).enumerate();
     let copies = copies.map(|(i, (part, start))| BoxCopy {

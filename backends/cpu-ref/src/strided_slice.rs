@@ -24,12 +24,9 @@ pub(crate) fn workload(
         && from.len() == begin.len()
         && (is_empty || (0..to.len()).all(|i| is_inside(begin[i], stride[i], to[i], from[i])));
     if !fits {
-        return Err(invalid(
-            layer,
-            format_args!(
-                "begin {begin:?} and stride {stride:?} do not lead from {from:?} to {to:?}"
-            ),
-        ));
+        return Err(invalid(format_args!(
+            "begin {begin:?} and stride {stride:?} do not lead from {from:?} to {to:?}"
+        )));
     }
     let mut copies = vec![];
     if !is_empty {

@@ -110,6 +110,9 @@ pub(crate) fn sample_values(len: usize) -> Vec<f32> {
     (0..len).map(|_| next()).collect()
 }
 
+/// The name of the layer, and the beginning of its tensors' names.
+const MODEL_NAME: &str = "named by the model";
+
 /// One layer with its tensors.
 pub(crate) struct Call {
     descriptor: LayerDescriptor,
@@ -185,7 +188,7 @@ impl Call {
 
     /// What `is_layer_supported` says.
     pub(crate) fn supported(&self) -> Result<()> {
-        self.with_view(|view| {
+        assert_names_nothing(self.with_view(|view| {
             let backend = Backend::new();
             let mut error = guard::error_buffer();
             // SAFETY: the arguments are valid.
@@ -193,7 +196,7 @@ impl Call {
                 (backend.table().is_layer_supported.unwrap())(backend.0, view, 0, &mut error)
             };
             guard::read_error(status, &error)
-        })
+        }))
     }
 
     /// Executes the layer.
@@ -211,7 +214,7 @@ impl Call {
 
     pub(crate) fn try_run(&self) -> Result<Results> {
         self.supported()?;
-        self.with_view(|view| {
+        assert_names_nothing(self.with_view(|view| {
             let backend = Backend::new();
             let host = sys::ArmnnModelHost {
                 struct_size: size_of::<sys::ArmnnModelHost>(),
@@ -242,7 +245,7 @@ impl Call {
                 table.destroy.unwrap()(context);
                 result
             }
-        })
+        }))
     }
 
     /// # Safety
@@ -333,7 +336,7 @@ impl Call {
     /// Calls `f` with a view of one layer, whose tensors are the inputs and then the outputs.
     fn with_view<T>(&self, f: impl FnOnce(*const sys::ArmnnSubgraphView) -> T) -> T {
         let names: Vec<String> = (0..self.inputs.len() + self.outputs.len())
-            .map(|i| format!("t{i}"))
+            .map(|i| format!("{MODEL_NAME} {i}"))
             .collect();
         let text = |s: &str| sys::ArmnnStr {
             ptr: s.as_ptr().cast(),
@@ -377,7 +380,7 @@ impl Call {
         }
         let (descriptor, descriptor_size) = self.descriptor.raw();
         let layer = sys::ArmnnLayerDesc {
-            name: text("tested"),
+            name: text(MODEL_NAME),
             layer_type: self.layer_type.0,
             id: 0,
             descriptor,
@@ -498,6 +501,16 @@ impl AlignedBytes {
         // SAFETY: as above, and `self` is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.len) }
     }
+}
+
+/// Fails if a message contains a name of the model: a reason is the same for all layers that it
+/// holds of.
+fn assert_names_nothing<T>(result: Result<T>) -> Result<T> {
+    if let Err(e) = &result {
+        let message = e.message();
+        assert!(!message.contains(MODEL_NAME), "a name is in: {message}");
+    }
+    result
 }
 
 /// Fails unless the error is a refusal that mentions all these words.

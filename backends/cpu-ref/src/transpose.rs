@@ -28,10 +28,9 @@ pub(crate) fn workload(
             .zip(permutation)
             .all(|(&n, &p)| n == from[p as usize]);
     if !fits {
-        return Err(invalid(
-            layer,
-            format_args!("the permutation {permutation:?} does not lead from {from:?} to {to:?}"),
-        ));
+        return Err(invalid(format_args!(
+            "the permutation {permutation:?} does not lead from {from:?} to {to:?}"
+        )));
     }
     let strides = dense_strides(&from);
     let strides: Vec<_> = permutation.iter().map(|&p| strides[p as usize]).collect();
