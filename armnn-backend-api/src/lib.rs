@@ -109,6 +109,7 @@
 //! ```
 
 mod backend_id;
+mod clock;
 mod declare;
 mod element;
 mod error;
@@ -128,6 +129,7 @@ mod version;
 mod view;
 
 pub use backend_id::{BackendId, BackendIdError};
+pub use clock::monotonic_ns;
 #[doc(hidden)]
 pub use declare::Exports;
 pub use declare::StaticBackend;

@@ -4,7 +4,3 @@
 //! [`declare_backend!`].
 
 pub use armnn_backend_api::*;
-
-mod clock;
-
-pub use clock::monotonic_ns;

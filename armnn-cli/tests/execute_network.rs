@@ -155,6 +155,37 @@ fn the_report_tells_where_every_layer_ran_and_how_long_it_took() {
 }
 
 #[test]
+fn the_profile_is_a_trace_with_a_span_for_every_step() {
+    let Some(directory) = staged_backends() else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("trace.json");
+    let more = ["-c", "CpuRef", "--format", "json", "--profile"];
+    let said = armnn(with(
+        with(face(&directory), &more),
+        &[file.to_str().unwrap()],
+    ));
+    said.succeeds(&[]);
+    let steps = said.json()["steps"].as_array().unwrap().len();
+    let trace: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let spans: Vec<_> = events.iter().filter(|e| e["ph"] == "X").collect();
+    assert_eq!(spans.len(), steps);
+    let mut end = 0.0;
+    for span in &spans {
+        // One after another, each with its layer.
+        assert!(span["ts"].as_f64().unwrap() >= end, "{span}");
+        end = span["ts"].as_f64().unwrap() + span["dur"].as_f64().unwrap() - 1e-3;
+        assert_eq!(span["args"]["layers"].as_array().unwrap().len(), 1);
+    }
+    let rows: Vec<_> = events.iter().filter(|e| e["ph"] == "M").collect();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["args"]["name"], "CpuRef");
+}
+
+#[test]
 fn a_preferred_backend_that_is_not_there_is_named_with_its_reason() {
     let Some(directory) = staged_backends() else {
         return;

@@ -30,7 +30,7 @@ pub use error::{
     TensorError,
 };
 pub use loader::load::Selection;
-pub use network::{ExecutionState, LoadOptions, LoadedNetwork, ProfileEvent, StepReport};
+pub use network::{ExecutionState, LoadOptions, LoadedNetwork, ProfileEvent, StepReport, StepTime};
 pub use optimizer::{
     AssignmentReport, Choice, GatheredRefusal, LayerAssignment, LayerPattern, LayerPatternError,
     OptimizedNetwork, OptimizerOptions, Refusal,

@@ -91,6 +91,11 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
+    /// Run the model once more, timed step by step, and write a trace for Chrome (chrome://tracing)
+    /// or Perfetto to this file
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+
     /// How the result is written to standard output; json: the report, and nothing else
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

@@ -5,6 +5,7 @@ pub mod images;
 pub mod input_data;
 pub mod inputs;
 pub mod outputs;
+mod profile;
 pub mod report;
 mod summary;
 pub mod values;
@@ -41,7 +42,10 @@ use crate::{
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     // What can be found wrong at once is not found wrong after minutes of computing.
     if let Some(path) = &arguments.report {
-        expect_parent(path)?;
+        expect_parent("report", path)?;
+    }
+    if let Some(path) = &arguments.profile {
+        expect_parent("profile", path)?;
     }
     if let Some(directory) = &arguments.write_outputs_to_file {
         outputs::prepare_directory(directory)?;
@@ -83,6 +87,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             summary.file = Some(file.display().to_string());
         }
     }
+    if let Some(path) = &arguments.profile {
+        profile::write(&mut state, loaded.network(), path)?;
+    }
     let report = Report::new(Run {
         arguments,
         model: &model,
@@ -105,20 +112,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn expect_parent(path: &Path) -> anyhow::Result<()> {
+fn expect_parent(what: &str, path: &Path) -> anyhow::Result<()> {
     let parent = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
     ensure!(
         parent.is_dir(),
-        "cannot write the report to '{}': there is no directory '{}'; make it first",
+        "cannot write the {what} to '{}': there is no directory '{}'; make it first",
         path.display(),
         parent.display()
     );
     ensure!(
         !path.is_dir(),
-        "cannot write the report to '{}': this is a directory; name a file",
+        "cannot write the {what} to '{}': this is a directory; name a file",
         path.display()
     );
     Ok(())

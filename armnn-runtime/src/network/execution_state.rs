@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use armnn_backend_api::{Shape, TensorInfo};
-use armnn_network::TensorId;
+use armnn_backend_api::{BackendId, Shape, TensorInfo};
+use armnn_network::{LayerId, TensorId};
 use bytes::Bytes;
 
 use super::{ProfileEvent, StepRunner, TensorAddress, loaded_network::Inner};
@@ -30,6 +30,22 @@ pub struct ExecutionState {
     fixed: Vec<(TensorId, Fixed)>,
     plan: Arc<Plan>,
     pub(super) network: Arc<Inner>,
+}
+
+/// When a step of the last execution was done, in nanoseconds of the monotonic clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepTime {
+    /// The backend.
+    pub backend: BackendId,
+    /// The layers that the step stands for.
+    pub layers: Vec<LayerId>,
+    /// When its workload was called.
+    pub start_ns: u64,
+    /// When the call returned; the work of an asynchronous backend may go on.
+    pub end_ns: u64,
+    /// When the wait for an asynchronous backend ended, after its last step before another backend
+    /// or the end.
+    pub waited_ns: Option<u64>,
 }
 
 /// Memory that is the same in every execution.
@@ -212,9 +228,24 @@ impl ExecutionState {
         }
     }
 
-    /// Whether backends record their steps from now on; costs time.
+    /// Whether steps are timed and backends record theirs from now on; costs time.
     pub fn set_profiling(&mut self, on: bool) {
         self.runner.set_profiling(on);
+    }
+
+    /// The times of the steps of the last execution, in order; empty unless
+    /// [profiling](Self::set_profiling) was on.
+    pub fn step_times(&self) -> Vec<StepTime> {
+        let steps = self.plan.steps.iter().zip(self.runner.times());
+        steps
+            .map(|(step, times)| StepTime {
+                backend: step.workload.context().backend().id().clone(),
+                layers: step.layers.clone(),
+                start_ns: times.start_ns,
+                end_ns: times.end_ns,
+                waited_ns: (times.waited_ns != 0).then_some(times.waited_ns),
+            })
+            .collect()
     }
 
     /// Takes what backends recorded since the last call.

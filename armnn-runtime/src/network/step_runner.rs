@@ -8,7 +8,7 @@ use std::{
 };
 
 use armnn_backend_api::{
-    BackendError, Shape, Status,
+    BackendError, Shape, Status, monotonic_ns,
     sys::{self, ArmnnExecutionContext, ArmnnShape, ArmnnStr, ArmnnTensor, ArmnnTensorHandle},
 };
 use armnn_network::{LayerId, Network, TensorId};
@@ -64,6 +64,16 @@ pub(crate) struct StepRunner {
     host: Arc<Host>,
     buffer: ErrorBuffer,
     profiling: bool,
+    // When each step started and ended, and when the wait after it ended, if there was one.
+    times: Vec<Times>,
+}
+
+/// When a step started and ended, and when the wait after it ended: 0 without one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Times {
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
+    pub(crate) waited_ns: u64,
 }
 
 /// Where the tensors of a step are in the table, and its scratch memory.
@@ -166,12 +176,22 @@ impl StepRunner {
             }),
             buffer: ErrorBuffer::new(),
             profiling: false,
+            times: Vec::new(),
         })
     }
 
-    /// Whether backends record their steps.
+    /// Whether steps are timed, and backends record theirs.
     pub(crate) fn set_profiling(&mut self, on: bool) {
         self.profiling = on;
+        self.times.clear();
+        if on {
+            self.times.resize(self.calls.len(), Times::default());
+        }
+    }
+
+    /// The times of the steps in the last run; empty unless they were taken.
+    pub(crate) fn times(&self) -> &[Times] {
+        &self.times
     }
 
     /// Takes what was recorded.
@@ -215,7 +235,7 @@ impl StepRunner {
             profile: if self.profiling { Some(profile) } else { None },
         };
         let mut environment = FloatEnvironment::save();
-        for (step, call) in steps.iter().zip(&self.calls) {
+        for (index, (step, call)) in steps.iter().zip(&self.calls).enumerate() {
             if step.context != current {
                 // What one backend does to it must not reach another one.
                 drop(environment);
@@ -224,6 +244,7 @@ impl StepRunner {
                 if current != usize::MAX {
                     finish(&mut self.executions[current], &mut self.buffer)
                         .map_err(|e| failed(steps, current, network, e))?;
+                    note_wait(&mut self.times, index - 1, &self.executions[current]);
                 }
                 current = step.context;
             }
@@ -234,6 +255,12 @@ impl StepRunner {
                 .map_or(null_mut(), ExecutionHandle::as_raw);
             let (inputs, outputs) =
                 self.tensors[call.inputs..call.end].split_at_mut(call.outputs - call.inputs);
+            if let Some(times) = self.times.get_mut(index) {
+                *times = Times {
+                    start_ns: monotonic_ns(),
+                    ..Times::default()
+                };
+            }
             // SAFETY: the execution is of the step's context; by the contract of this function,
             // the tensors and the scratch memory are valid and used by nobody else.
             let result = unsafe {
@@ -243,10 +270,14 @@ impl StepRunner {
             if let Err(e) = result {
                 return Err(self.fail(step, network, e));
             }
+            if let Some(times) = self.times.get_mut(index) {
+                times.end_ns = monotonic_ns();
+            }
         }
         if current != usize::MAX {
             finish(&mut self.executions[current], &mut self.buffer)
                 .map_err(|e| failed(steps, current, network, e))?;
+            note_wait(&mut self.times, steps.len() - 1, &self.executions[current]);
         }
         drop(environment);
         Ok(())
@@ -271,6 +302,14 @@ impl Drop for StepRunner {
             // Its work may still record steps.
             std::mem::forget(Arc::clone(&self.host));
         }
+    }
+}
+
+/// Notes that what an asynchronous backend had started up to a step is done.
+#[inline]
+fn note_wait(times: &mut [Times], step: usize, execution: &Option<ExecutionHandle>) {
+    if let (Some(times), Some(_)) = (times.get_mut(step), execution) {
+        times.waited_ns = monotonic_ns();
     }
 }
 
