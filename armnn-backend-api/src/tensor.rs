@@ -1,6 +1,6 @@
 //! Tensors: data types, shapes, quantization.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use crate::open_enum::open_enum;
 use crate::sys;
@@ -284,37 +284,88 @@ impl fmt::Debug for Shape {
 }
 
 /// How the numbers of a tensor stand for real ones: `real = scale * (number - zero_point)`, with
-/// one pair for the whole tensor, or one for each index along `axis`.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// one pair for the whole tensor, or one for each index along an axis.
+///
+/// Clones share the pairs, of which a tensor can have very many.
+#[derive(Clone, Debug, Default)]
 pub struct Quantization {
-    /// The dimension along which the parameters change; without meaning for a single pair.
-    pub axis: i32,
-    /// The scales; as many as zero points. None: the tensor is not quantized.
-    pub scales: Vec<f32>,
-    /// The zero points.
-    pub zero_points: Vec<i32>,
+    axis: i32,
+    parameters: Option<Arc<Parameters>>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Parameters {
+    scales: Vec<f32>,
+    zero_points: Vec<i32>,
 }
 
 impl Quantization {
     /// No quantization.
     pub const NONE: Self = Self {
         axis: 0,
-        scales: Vec::new(),
-        zero_points: Vec::new(),
+        parameters: None,
     };
 
     /// One scale and zero point for the whole tensor.
     pub fn per_tensor(scale: f32, zero_point: i32) -> Self {
+        Self::per_axis(0, vec![scale], vec![zero_point])
+    }
+
+    /// A scale and a zero point for each index along a dimension. Nothing is checked here: whoever
+    /// makes a network of it checks that there are as many of both as the dimension is long.
+    pub fn per_axis(axis: i32, scales: Vec<f32>, zero_points: Vec<i32>) -> Self {
+        let is_none = scales.is_empty() && zero_points.is_empty();
+        let parameters = Parameters {
+            scales,
+            zero_points,
+        };
         Self {
-            axis: 0,
-            scales: vec![scale],
-            zero_points: vec![zero_point],
+            axis,
+            parameters: (!is_none).then(|| Arc::new(parameters)),
         }
+    }
+
+    /// The same pairs along another dimension.
+    pub fn along(mut self, axis: i32) -> Self {
+        self.axis = axis;
+        self
+    }
+
+    /// The dimension along which the parameters change; without meaning for a single pair.
+    pub fn axis(&self) -> i32 {
+        self.axis
+    }
+
+    /// The scales; as many as zero points. None: the tensor is not quantized.
+    pub fn scales(&self) -> &[f32] {
+        self.parameters.as_ref().map_or(&[], |p| &p.scales)
+    }
+
+    /// The zero points.
+    pub fn zero_points(&self) -> &[i32] {
+        self.parameters.as_ref().map_or(&[], |p| &p.zero_points)
     }
 
     /// Whether there is none.
     pub fn is_none(&self) -> bool {
-        self.scales.is_empty()
+        self.scales().is_empty()
+    }
+
+    /// Whether the pairs are known to be equal without a look at them, as those of clones are.
+    pub fn shares_parameters_with(&self, other: &Self) -> bool {
+        match (&self.parameters, &other.parameters) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Equal axes and equal pairs.
+impl PartialEq for Quantization {
+    fn eq(&self, other: &Self) -> bool {
+        self.axis == other.axis
+            && (self.shares_parameters_with(other) || self.parameters == other.parameters)
     }
 }
 
@@ -369,6 +420,23 @@ mod tests {
         assert_eq!(DataType::Int2.byte_len(5), Some(2));
         assert_eq!(DataType::Float64.byte_len(u64::MAX / 8), None);
         assert_eq!(DataType(12345).byte_len(1), None);
+    }
+
+    #[test]
+    fn clones_share_scales_along_whichever_axis() {
+        let original = Quantization::per_axis(0, vec![0.5; 3], vec![0, 1, 2]);
+        let turned = original.clone().along(1);
+        assert!(turned.shares_parameters_with(&original));
+        assert_eq!(turned.scales().as_ptr(), original.scales().as_ptr());
+        assert_ne!(turned, original);
+        let equal = Quantization::per_axis(1, vec![0.5; 3], vec![0, 1, 2]);
+        assert_eq!(turned, equal);
+        assert!(!turned.shares_parameters_with(&equal));
+        assert!(!turned.shares_parameters_with(&Quantization::NONE));
+        assert_eq!(
+            Quantization::per_axis(0, vec![], vec![]),
+            Quantization::NONE
+        );
     }
 
     #[test]

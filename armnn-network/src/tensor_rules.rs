@@ -15,13 +15,18 @@ pub(crate) fn check_info(info: &TensorInfo) -> Result {
         check_addressable(info.data_type, &info.shape)?;
         return Err(TensorProblem::MissingQuantization);
     }
-    check_info_but_missing_quantization(info)
+    check_info_but_missing_quantization(info, None)
 }
 
-/// The same, for an output whose quantization may yet be declared.
-pub(crate) fn check_info_but_missing_quantization(info: &TensorInfo) -> Result {
+/// The same, for an output whose quantization may yet be declared. Scales and zero points that it
+/// shares with a `known` tensor, which was checked before, are not looked at again: a chain of
+/// layers that pass on very many of them is checked in linear time.
+pub(crate) fn check_info_but_missing_quantization(
+    info: &TensorInfo,
+    known: Option<&TensorInfo>,
+) -> Result {
     check_addressable(info.data_type, &info.shape)?;
-    check_quantization(info)
+    check_quantization(info, known)
 }
 
 /// Checks that the elements can be addressed, and that counting the elements of a part of the
@@ -42,14 +47,14 @@ pub(crate) fn check_addressable(data_type: DataType, shape: &Shape) -> Result {
 
 /// Checks that there is one scale in all, or one for each index along the axis.
 pub(crate) fn check_scale_count(quantization: &Quantization, shape: &Shape) -> Result {
-    let found = quantization.scales.len();
+    let found = quantization.scales().len();
     if found <= 1 {
         return Ok(());
     }
-    let axis = usize::try_from(quantization.axis)
+    let axis = usize::try_from(quantization.axis())
         .ok()
         .filter(|&axis| axis < shape.rank())
-        .ok_or(TensorProblem::QuantizationAxis(quantization.axis))?;
+        .ok_or(TensorProblem::QuantizationAxis(quantization.axis()))?;
     let expected = shape.dims()[axis];
     if expected >= 0 && i64::try_from(found) != Ok(expected) {
         return Err(TensorProblem::ScaleCount {
@@ -86,9 +91,17 @@ fn zero_point_range(data_type: DataType) -> Option<(i32, i32)> {
     })
 }
 
-fn check_quantization(info: &TensorInfo) -> Result {
+/// Whether the scales and zero points of a tensor are those of another, which allows the same ones.
+fn has_the_parameters_of(info: &TensorInfo, other: &TensorInfo) -> bool {
+    info.data_type == other.data_type
+        && info
+            .quantization
+            .shares_parameters_with(&other.quantization)
+}
+
+fn check_quantization(info: &TensorInfo, known: Option<&TensorInfo>) -> Result {
     let quantization = &info.quantization;
-    let (scales, zero_points) = (&quantization.scales, &quantization.zero_points);
+    let (scales, zero_points) = (quantization.scales(), quantization.zero_points());
     if scales.len() != zero_points.len() {
         return Err(TensorProblem::ZeroPointCount {
             scales: scales.len(),
@@ -102,6 +115,9 @@ fn check_quantization(info: &TensorInfo) -> Result {
         return Err(TensorProblem::UnexpectedQuantization(scales.len()));
     };
     check_scale_count(quantization, &info.shape)?;
+    if known.is_some_and(|known| has_the_parameters_of(info, known)) {
+        return Ok(());
+    }
     for (index, &scale) in scales.iter().enumerate() {
         if !scale.is_finite() || scale < 0.0 {
             return Err(TensorProblem::Scale { index, scale });

@@ -113,7 +113,7 @@ fn weighted(types: &Types<'_>, axis: i32) -> Result<ElementType> {
     types.factors(0, 1)?;
     let quantized = output.data_type.is_quantized();
     let weights = types.input(1)?;
-    if weights.quantization.scales.len() > 1 && weights.quantization.axis != axis {
+    if weights.quantization.scales().len() > 1 && weights.quantization.axis() != axis {
         return Err(LayerProblem::Quantization {
             tensor: types.name(1),
             expected: "quantized per tensor, or per output channel",
@@ -317,7 +317,7 @@ impl Types<'_> {
     }
 
     fn per_tensor(&self, index: usize) -> Result<()> {
-        if self.input(index)?.quantization.scales.len() <= 1 {
+        if self.input(index)?.quantization.scales().len() <= 1 {
             Ok(())
         } else {
             Err(LayerProblem::Quantization {
@@ -361,7 +361,7 @@ impl Types<'_> {
     /// scales along an axis the caller must say where the axis is in the output.
     fn moved(&self) -> Result<ElementType> {
         let input = self.input(0)?;
-        let quantization = match input.quantization.scales.len() {
+        let quantization = match input.quantization.scales().len() {
             1 => input.quantization.clone(),
             _ => Quantization::NONE,
         };
@@ -374,11 +374,12 @@ impl Types<'_> {
     fn transposed(&self, permutation: &[u32]) -> Result<ElementType> {
         let input = self.input(0)?;
         let mut quantization = input.quantization.clone();
-        if quantization.scales.len() > 1 {
+        if quantization.scales().len() > 1 {
             let to = (0i32..)
                 .zip(permutation)
-                .find(|(_, from)| i64::from(**from) == i64::from(quantization.axis));
-            quantization.axis = to.map_or(quantization.axis, |(to, _)| to);
+                .find(|(_, from)| i64::from(**from) == i64::from(quantization.axis()));
+            let axis = to.map_or(quantization.axis(), |(to, _)| to);
+            quantization = quantization.along(axis);
         }
         Ok(ElementType {
             data_type: input.data_type,

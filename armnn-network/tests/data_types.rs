@@ -22,11 +22,7 @@ fn quantized<const N: usize>(data_type: DataType, dims: [i64; N]) -> TensorInfo 
 }
 
 fn per_axis(axis: i32, count: usize) -> Quantization {
-    Quantization {
-        axis,
-        scales: vec![0.5; count],
-        zero_points: vec![0; count],
-    }
+    Quantization::per_axis(axis, vec![0.5; count], vec![0; count])
 }
 
 fn problem(result: Result<impl std::fmt::Debug, NetworkError>) -> LayerProblem {
@@ -67,8 +63,7 @@ fn quantization_has_no_one_or_one_scale_for_each_index() {
     );
     assert_eq!(with(per_axis(2, 2)), TensorProblem::QuantizationAxis(2));
     assert_eq!(with(per_axis(-1, 2)), TensorProblem::QuantizationAxis(-1));
-    let mut uneven = per_axis(0, 2);
-    uneven.zero_points.pop();
+    let uneven = Quantization::per_axis(0, vec![0.5; 2], vec![0]);
     assert_eq!(
         with(uneven),
         TensorProblem::ZeroPointCount {

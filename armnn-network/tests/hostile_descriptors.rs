@@ -79,11 +79,11 @@ impl Random {
 
     fn quantization(&mut self) -> Quantization {
         let count = self.pick(&[1, 1, 1, 2, 3]);
-        Quantization {
-            axis: self.u32() as i32,
-            scales: vec![self.pick(&[0.5, 0.5, 0.5, -1.0, f32::NAN]); count],
-            zero_points: vec![self.pick(&[0, 0, 0, 127, i32::MIN]); count],
-        }
+        Quantization::per_axis(
+            self.u32() as i32,
+            vec![self.pick(&[0.5, 0.5, 0.5, -1.0, f32::NAN]); count],
+            vec![self.pick(&[0, 0, 0, 127, i32::MIN]); count],
+        )
     }
 
     fn info(&mut self) -> TensorInfo {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use armnn_backend_api::{
     Convolution2dDescriptor, DataLayout, DataType, LayerDescriptor, Quantization, Shape,
-    SplitDescriptor, StandInDescriptor, TensorInfo,
+    SplitDescriptor, StandInDescriptor, TensorInfo, TransposeDescriptor,
 };
 use armnn_network::{
     LayerProblem, Network, NetworkBuilder, NetworkError, TensorId, TensorProblem, infer_shapes,
@@ -162,11 +162,7 @@ fn dimensions_that_do_not_follow_are_an_error() {
 #[test]
 fn scales_along_an_unknown_dimension_are_counted_when_it_is_known() {
     let mut builder = NetworkBuilder::new();
-    let quantization = Quantization {
-        axis: 0,
-        scales: vec![1.0; 3],
-        zero_points: vec![0; 3],
-    };
+    let quantization = Quantization::per_axis(0, vec![1.0; 3], vec![0; 3]);
     let info = TensorInfo::new(DataType::QSymmS8, [-1]).quantized(quantization);
     let x = builder.add_input_layer("x", info).unwrap();
     builder.add_output_layer("y", x).unwrap();
@@ -193,6 +189,40 @@ fn chain(layers: usize) -> f64 {
         panic!("{:?}", network.layers()[layers - 1]);
     };
     start.elapsed().as_secs_f64()
+}
+
+/// As many transposes in a row as there are scales along an axis; returns the seconds it took.
+fn transposes(count: usize) -> f64 {
+    let start = Instant::now();
+    let mut builder = NetworkBuilder::new();
+    let quantization = Quantization::per_axis(0, vec![1.0; count], vec![0; count]);
+    let info = TensorInfo::new(DataType::QSymmS8, [count as i64, 1]).quantized(quantization);
+    let mut last = builder.add_input_layer("x", info).unwrap();
+    for _ in 0..count {
+        let exchange = TransposeDescriptor::new(&[1, 0]).unwrap();
+        last = builder.add_transpose_layer(exchange, last, "").unwrap();
+    }
+    builder.add_output_layer("y", last).unwrap();
+    let network = builder.finish().unwrap();
+    let quantization = &network.tensor(last).info.quantization;
+    assert_eq!(
+        (quantization.axis(), quantization.scales().len()),
+        (0, count)
+    );
+    start.elapsed().as_secs_f64()
+}
+
+#[test]
+fn scales_that_many_tensors_share_take_linear_time() {
+    // As below.
+    let linear = (0..3).any(|_| {
+        let few = transposes(5_000);
+        transposes(50_000) < 30.0 * few
+    });
+    assert!(
+        linear,
+        "50 000 scales through as many layers take more than 30 times as long as 5 000"
+    );
 }
 
 #[test]

@@ -19,8 +19,8 @@ mod tensor;
 mod thread_pool;
 
 pub use armnn_backend_api::{
-    BackendError, BackendId, BackendKind, BackendVersion, Capabilities, DataType, LayerType, Shape,
-    StaticBackend, TensorInfo,
+    BackendError, BackendId, BackendKind, BackendVersion, Capabilities, DataType, LayerType,
+    Quantization, Shape, StaticBackend, TensorInfo,
 };
 pub use backend::Device;
 pub use backend_registry::{BackendRegistry, Origin};

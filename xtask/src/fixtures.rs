@@ -5,6 +5,7 @@ use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     process::Command,
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 use anyhow::{Context as _, Result, bail};
@@ -85,62 +86,63 @@ pub fn run(full: bool) -> Result<PathBuf> {
         }
     }
     accelerator.sort();
-    compile(
-        &directory,
-        "accelerator",
-        "FixtureAccelerator",
-        &accelerator,
-        &["-pthread".into()],
-    )?;
-    compile(
-        &directory,
-        "minimal",
-        "FixtureMinimal",
-        &[sources.join("minimal.c")],
-        &[],
-    )?;
-    older_minors(&directory, &sources.join("minimal.c"))?;
-    for case in faulty_cases(&sources)? {
-        let faulty = [sources.join("faulty.c")];
-        compile(
-            &directory,
-            &case.name,
-            "FixtureFaulty",
-            &faulty,
-            &case.arguments,
-        )?;
-    }
+    let mut cases = vec![
+        Case {
+            name: "accelerator".to_owned(),
+            backend: "FixtureAccelerator".to_owned(),
+            sources: accelerator,
+            arguments: vec!["-pthread".into()],
+        },
+        Case {
+            name: "minimal".to_owned(),
+            backend: "FixtureMinimal".to_owned(),
+            sources: vec![sources.join("minimal.c")],
+            arguments: Vec::new(),
+        },
+    ];
+    cases.extend(older_minors(&sources.join("minimal.c"))?);
+    cases.extend(faulty_cases(&sources)?);
+    compile_all(&directory, &cases)?;
     println!("staged fixtures in {}", directory.display());
     Ok(directory)
 }
 
-/// Compiles the smallest backend against the frozen header of each older minor, in
+/// The smallest backend against the frozen header of each older minor, in
 /// `backends/fixtures/headers/<major>.<minor>`, as the case `minimal_<major>_<minor>` with the id
 /// `FixtureMinimal<major>v<minor>`.
-fn older_minors(directory: &Path, source: &Path) -> Result<()> {
+fn older_minors(source: &Path) -> Result<Vec<Case>> {
     let headers = root().join("backends/fixtures/headers");
     let entries = std::fs::read_dir(&headers)
         .with_context(|| format!("cannot read {}", headers.display()))?;
-    for entry in entries {
+    let case = |entry: std::io::Result<std::fs::DirEntry>| {
         let entry = entry?;
         let folder = entry.file_name().to_string_lossy().into_owned();
         let Some((major, minor)) = folder.split_once('.') else {
             bail!("{}: not <major>.<minor>", entry.path().display());
         };
-        let name = format!("FixtureMinimal{major}v{minor}");
-        let arguments = [
-            "-I".into(),
-            entry.path().into_os_string(),
-            format!("-DMINIMAL_ID=\"{name}\"").into(),
-        ];
-        let case = format!("minimal_{major}_{minor}");
-        compile(directory, &case, &name, &[source.to_owned()], &arguments)?;
-    }
-    Ok(())
+        let backend = format!("FixtureMinimal{major}v{minor}");
+        Ok(Case {
+            name: format!("minimal_{major}_{minor}"),
+            arguments: vec![
+                "-I".into(),
+                entry.path().into_os_string(),
+                format!("-DMINIMAL_ID=\"{backend}\"").into(),
+            ],
+            backend,
+            sources: vec![source.to_owned()],
+        })
+    };
+    entries.map(case).collect()
 }
 
+/// A fixture in C.
 struct Case {
+    /// The directory that it is staged in.
     name: String,
+    /// The name of the backend.
+    backend: String,
+    sources: Vec<PathBuf>,
+    /// For the compiler. `@absent` stands for a library that is linked against and then deleted.
     arguments: Vec<OsString>,
 }
 
@@ -161,32 +163,49 @@ fn faulty_cases(sources: &Path) -> Result<Vec<Case>> {
             };
             Ok(Case {
                 name: name.to_owned(),
+                backend: "FixtureFaulty".to_owned(),
+                sources: vec![sources.join("faulty.c")],
                 arguments: words.map(OsString::from).collect(),
             })
         })
         .collect()
 }
 
-/// Compiles a C fixture. The argument `@absent` stands for a library that is linked against and
-/// then deleted.
-fn compile(
-    directory: &Path,
-    case: &str,
-    name: &str,
-    sources: &[PathBuf],
-    arguments: &[OsString],
-) -> Result<()> {
-    let to = directory.join(case);
+/// Compiles fixtures, as many at a time as there are processors.
+fn compile_all(directory: &Path, cases: &[Case]) -> Result<()> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let compile_some = || {
+        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            compile(directory, case).with_context(|| format!("fixture {}", case.name))?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..processors.min(cases.len()))
+            .map(|_| scope.spawn(compile_some))
+            .collect();
+        threads.into_iter().try_for_each(|thread| {
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    })
+}
+
+/// Compiles a fixture.
+fn compile(directory: &Path, case: &Case) -> Result<()> {
+    let to = directory.join(&case.name);
     std::fs::create_dir_all(&to)?;
     let mut command = compiler();
     command.args(["-std=c11", "-O1", "-Wall", "-Wextra", "-shared", "-fPIC"]);
     command
         .arg("-fvisibility=hidden")
         .arg("-o")
-        .arg(to.join(format!("Arm_{name}_backend.so")))
-        .args(sources);
+        .arg(to.join(format!("Arm_{}_backend.so", case.backend)))
+        .args(&case.sources);
     let absent = to.join("libarmnn_fixture_absent.so");
-    for argument in arguments {
+    for argument in &case.arguments {
         if argument == "@absent" {
             let source = to.join("absent.c");
             std::fs::write(&source, "void armnn_fixture_absent(void) {}\n")?;
@@ -208,7 +227,7 @@ fn compile(
     command
         .arg("-I")
         .arg(root().join("armnn-backend-api/include"));
-    workspace::run(&mut command).with_context(|| format!("fixture {case}"))?;
+    workspace::run(&mut command)?;
     if absent.exists() {
         std::fs::remove_file(absent)?;
     }

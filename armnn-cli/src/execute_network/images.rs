@@ -204,6 +204,7 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use armnn_runtime::Quantization;
 
     /// Two pixels, red 255 above blue 255.
     fn red_above_blue() -> tempfile::NamedTempFile {
@@ -261,8 +262,7 @@ mod tests {
     #[test]
     fn quantized_inputs_take_samples_as_they_are_unless_normalised() {
         let mut info = TensorInfo::new(DataType::QAsymmS8, [1, 2, 1, 3]);
-        info.quantization.scales = vec![1.0 / 128.0];
-        info.quantization.zero_points = vec![0];
+        info.quantization = Quantization::per_tensor(1.0 / 128.0, 0);
         let file = red_above_blue();
         let (_, bytes) = read(file.path(), &info, &Normalisation::default()).unwrap();
         assert_eq!(bytes, [127, 128, 128, 128, 128, 127]);

@@ -55,11 +55,11 @@ struct ElementQuantization<'a> {
 
 impl<'a> ElementQuantization<'a> {
     fn new(info: &'a TensorInfo) -> Self {
-        let axis = usize::try_from(info.quantization.axis).unwrap_or(0);
+        let axis = usize::try_from(info.quantization.axis()).unwrap_or(0);
         let inner = info.shape.dims().iter().skip(axis.saturating_add(1));
         Self {
-            scales: &info.quantization.scales,
-            zero_points: &info.quantization.zero_points,
+            scales: info.quantization.scales(),
+            zero_points: info.quantization.zero_points(),
             stride: inner
                 .map(|&dim| usize::try_from(dim).unwrap_or(1))
                 .fold(1, usize::saturating_mul)
@@ -83,8 +83,8 @@ impl<'a> ElementQuantization<'a> {
 /// in it. `None` for a type that has no such numbers.
 pub fn encode(info: &TensorInfo, values: impl Iterator<Item = f64>) -> Option<Vec<u8>> {
     let (scale, zero_point) = match (
-        info.quantization.scales.first(),
-        info.quantization.zero_points.first(),
+        info.quantization.scales().first(),
+        info.quantization.zero_points().first(),
     ) {
         (Some(&scale), Some(&zero_point)) if scale > 0.0 => (f64::from(scale), zero_point),
         _ => (1.0, 0),
@@ -123,7 +123,7 @@ pub fn encode(info: &TensorInfo, values: impl Iterator<Item = f64>) -> Option<Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use armnn_runtime::Shape;
+    use armnn_runtime::{Quantization, Shape};
 
     fn decoded(info: &TensorInfo, bytes: &[u8]) -> Vec<f64> {
         let mut values = Vec::new();
@@ -137,11 +137,12 @@ mod tests {
         axis: i32,
         pairs: &[(f32, i32)],
     ) -> TensorInfo {
-        let mut info = TensorInfo::new(data_type, shape);
-        info.quantization.axis = axis;
-        info.quantization.scales = pairs.iter().map(|p| p.0).collect();
-        info.quantization.zero_points = pairs.iter().map(|p| p.1).collect();
-        info
+        let (scales, zero_points) = pairs.iter().copied().unzip();
+        TensorInfo::new(data_type, shape).quantized(Quantization::per_axis(
+            axis,
+            scales,
+            zero_points,
+        ))
     }
 
     #[test]

@@ -222,7 +222,7 @@ impl NetworkBuilder {
                 if info == found.info {
                     return Ok(());
                 }
-                match check_info_but_missing_quantization(&info) {
+                match check_info_but_missing_quantization(&info, Some(&found.info)) {
                     Ok(()) if self.read.get(tensor.index()) == Some(&true) => {
                         LayerProblem::LateDeclaration {
                             output: "the output".to_owned(),
@@ -338,10 +338,13 @@ impl NetworkBuilder {
                 Some(declaration) => declaration.complete(inferred, layer_type, index)?,
                 None => inferred,
             };
-            check_info_but_missing_quantization(&info).map_err(|problem| LayerProblem::Output {
-                output: output_name(layer_type, index),
-                info: info.to_string(),
-                problem,
+            let known = infos.first().copied().flatten();
+            check_info_but_missing_quantization(&info, known).map_err(|problem| {
+                LayerProblem::Output {
+                    output: output_name(layer_type, index),
+                    info: info.to_string(),
+                    problem,
+                }
             })?;
             result.push(info);
         }

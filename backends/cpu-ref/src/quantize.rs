@@ -307,11 +307,7 @@ mod tests {
     fn parameters_may_change_along_an_axis() {
         for (axis, expected) in [(0, [1i8, 2, 30, 40]), (1, [1, 20, 3, 40])] {
             // Scales 1 and 0.1 along rows, or along columns.
-            let quantization = Quantization {
-                axis,
-                scales: vec![1.0, 0.1],
-                zero_points: vec![0, 0],
-            };
+            let quantization = Quantization::per_axis(axis, vec![1.0, 0.1], vec![0, 0]);
             let info = quantized(DataType::QSymmS8, [2, 2], quantization.clone());
             let values = [1.0, 2.0, 3.0, 4.0];
             let call = Call::new(QuantizeDescriptor::new())
@@ -348,11 +344,7 @@ mod tests {
         let bare = TensorInfo::new(DataType::QAsymmU8, [1, 2]);
         assert_refused(&call(bare), &["output has no scale"]);
         assert_refused(&call(TensorInfo::new(DataType::UInt8, [1, 2])), &["UInt8"]);
-        let three = Quantization {
-            axis: 1,
-            scales: vec![1.0; 3],
-            zero_points: vec![0; 3],
-        };
+        let three = Quantization::per_axis(1, vec![1.0; 3], vec![0; 3]);
         let error = call(quantized(DataType::QSymmS8, [1, 2], three)).error();
         assert!(error.contains("3 scales along dimension 1"), "{error}");
     }

@@ -335,10 +335,10 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
     /// Checks that elements of `input` can be moved into what is declared.
     pub(super) fn check_scale_kept(&self, input: TensorId, into: &OutputDeclaration) -> Result {
         let from = &self.info(input)?.quantization;
-        let kept = match (&into.quantization, from.scales.len()) {
+        let kept = match (&into.quantization, from.scales().len()) {
             (_, 0) | (None, 1) => true,
             // Several scales stay in their order; the axis may be another one.
-            (Some(to), _) => from.scales == to.scales && from.zero_points == to.zero_points,
+            (Some(to), _) => from.scales() == to.scales() && from.zero_points() == to.zero_points(),
             (None, _) => false,
         };
         match kept {
@@ -511,10 +511,8 @@ fn real(info: &TensorInfo, data: &[u8], what: &str) -> Result<f64> {
         }
     };
     let quantization = &info.quantization;
-    Ok(
-        match (&quantization.scales[..], &quantization.zero_points[..]) {
-            (&[scale], &[zero]) => f64::from(scale) * (number - f64::from(zero)),
-            _ => number,
-        },
-    )
+    Ok(match (quantization.scales(), quantization.zero_points()) {
+        (&[scale], &[zero]) => f64::from(scale) * (number - f64::from(zero)),
+        _ => number,
+    })
 }

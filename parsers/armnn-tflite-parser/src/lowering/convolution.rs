@@ -278,8 +278,8 @@ mod tests {
         );
         // What comes before the activation is in the output's scale.
         let sum = network.tensor(network.layers()[0].outputs[0]);
-        assert_eq!(sum.info.quantization.scales, [0.5]);
-        assert_eq!(sum.info.quantization.zero_points, [3]);
+        assert_eq!(sum.info.quantization.scales(), [0.5]);
+        assert_eq!(sum.info.quantization.zero_points(), [3]);
     }
 
     #[test]

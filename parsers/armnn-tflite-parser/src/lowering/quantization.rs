@@ -51,7 +51,7 @@ pub(super) fn quantize(context: &mut Context<'_, '_, '_>) -> Result {
 /// Whether numbers of one scale are whole numbers of the other, and real numbers between them are
 /// off by far less than half a step: 16 bits times 2^-24.
 fn is_exact(from: &Quantization, into: &Quantization) -> bool {
-    let (&[from], &[into]) = (&from.scales[..], &into.scales[..]) else {
+    let (&[from], &[into]) = (from.scales(), into.scales()) else {
         return false;
     };
     let ratio = from / into;
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(types(&network), [LayerType::Quantize]);
         let info = &network.tensor(network.outputs()[0].tensor).info;
         assert_eq!(
-            (info.data_type, &info.quantization.scales[..]),
+            (info.data_type, info.quantization.scales()),
             (DataType::QSymmS16, &[0.25][..])
         );
     }

@@ -218,7 +218,7 @@ mod tests {
         let inputs = [scaled(0, &[2, 3]), permutation()];
         let network = lower(Op::Transpose, &inputs, &[scaled(1, &[3, 2])], None).unwrap();
         let info = &network.tensor(network.outputs()[0].tensor).info;
-        assert_eq!(info.quantization.axis, 1);
+        assert_eq!(info.quantization.axis(), 1);
         // An output that is quantized otherwise, or not at all.
         let ints = |axis| {
             let tensor = typed(TensorType::Int32, &[2, 2]);

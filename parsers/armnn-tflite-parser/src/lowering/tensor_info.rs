@@ -63,8 +63,8 @@ fn shape(tensor: &Tensor<'_>) -> Result<Shape> {
 /// The data type, which depends on the quantization: the table at the front page of the crate.
 fn element_type(tensor: &Tensor<'_>) -> Result<(DataType, Quantization)> {
     let quantization = quantization(tensor)?;
-    let scales = quantization.scales.len();
-    let symmetric = quantization.zero_points.iter().all(|&zero| zero == 0);
+    let scales = quantization.scales().len();
+    let symmetric = quantization.zero_points().iter().all(|&zero| zero == 0);
     let unsupported = |what: &str| {
         let what = format!("{what} of tensor type {}", tensor.tensor_type);
         Err(Problem::unsupported(what))
@@ -143,11 +143,8 @@ fn quantization(tensor: &Tensor<'_>) -> Result<Quantization> {
             )));
         }
     };
-    Ok(Quantization {
-        axis: if scales.len() > 1 { *axis } else { 0 },
-        scales: scales.clone(),
-        zero_points,
-    })
+    let axis = if scales.len() > 1 { *axis } else { 0 };
+    Ok(Quantization::per_axis(axis, scales.clone(), zero_points))
 }
 
 #[cfg(test)]
