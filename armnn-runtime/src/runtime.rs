@@ -435,7 +435,7 @@ impl Runtime {
             .layers()
             .iter()
             .filter_map(|l| l.backend_hint.as_deref());
-        let mut asked: Vec<BackendId> = options.preferred_backends.to_vec();
+        let mut asked: Vec<BackendId> = options.preferred_backends.clone();
         asked.extend(pinned.chain(hints.filter_map(|hint| BackendId::new(hint).ok())));
         if options.preferred_backends.is_empty() {
             asked.extend(self.failed_ids());

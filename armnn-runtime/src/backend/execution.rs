@@ -52,10 +52,8 @@ impl ExecutionHandle {
         let Some(raw) = NonNull::new(raw) else {
             return Ok(None);
         };
-        let id = context.backend().id().clone();
-        let invalid = |message: String| {
-            BackendError::new(format!("backend {id} made an invalid execution: {message}"))
-        };
+        let backend = Arc::clone(context.backend());
+        let invalid = |message: String| backend.made_invalid("execution", &message);
         // SAFETY: by the contract of this function; only what the table covers is read.
         let (flush, wait, destroy) = unsafe {
             let table = (*raw.as_ptr()).table;
@@ -154,12 +152,8 @@ impl TensorHandleRef {
         let Some(raw) = NonNull::new(raw) else {
             return Ok(None);
         };
-        let id = context.backend().id().clone();
-        let invalid = |message: String| {
-            BackendError::new(format!(
-                "backend {id} made an invalid tensor handle: {message}"
-            ))
-        };
+        let backend = Arc::clone(context.backend());
+        let invalid = |message: String| backend.made_invalid("tensor handle", &message);
         // SAFETY: by the contract of this function; only what the table covers is read.
         let destroy = unsafe {
             let table = (*raw.as_ptr()).table;

@@ -217,6 +217,14 @@ impl BackendInstance {
         })
     }
 
+    /// The error for an object of the backend's that breaks the rules of the interface.
+    pub(super) fn made_invalid(&self, what: &str, message: &str) -> BackendError {
+        BackendError::new(format!(
+            "backend {} made an invalid {what}: {message}",
+            self.id
+        ))
+    }
+
     /// The id.
     pub(crate) fn id(&self) -> &BackendId {
         &self.id

@@ -95,12 +95,7 @@ impl ModelContextHandle {
             .collect();
         // SAFETY: the host object is boxed, and outlives the context.
         let raw = unsafe { backend.create_model_context(&options, &host.raw) }?;
-        let invalid = |message: String| {
-            BackendError::new(format!(
-                "backend {} made an invalid model context: {message}",
-                backend.id()
-            ))
-        };
+        let invalid = |message: String| backend.made_invalid("model context", &message);
         let raw = NonNull::new(raw).ok_or_else(|| invalid("a null pointer".into()))?;
         // SAFETY: the backend returned an object; only what its table covers is read.
         let functions = unsafe {

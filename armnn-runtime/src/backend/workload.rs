@@ -59,10 +59,8 @@ impl WorkloadHandle {
         raw: *mut ArmnnWorkload,
         context: Arc<ModelContextHandle>,
     ) -> Result<Self, BackendError> {
-        let id = context.backend().id().clone();
-        let invalid = |message: String| {
-            BackendError::new(format!("backend {id} made an invalid workload: {message}"))
-        };
+        let backend = Arc::clone(context.backend());
+        let invalid = |message: String| backend.made_invalid("workload", &message);
         let raw = NonNull::new(raw).ok_or_else(|| invalid("a null pointer".into()))?;
         // SAFETY: by the contract of this function; only what the table covers is read.
         let (execute, destroy, requirements) = unsafe {

@@ -10,7 +10,7 @@ use crate::{
         FLOATS, dims_of_rank, input, invalid, num_elements, output, require_image_layout,
         require_one_type,
     },
-    sliding_window::SlidingWindow,
+    sliding_window::sliding_windows,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &Convolution2dDescriptor) -> Result<()> {
@@ -45,26 +45,13 @@ pub(crate) fn workload(
         )));
     }
     check_bias(layer, out_c)?;
-    let rows = SlidingWindow {
-        input: in_h,
-        output: out_h,
-        taps: k_h,
-        stride: d.stride_y as usize,
-        dilation: d.dilation_y as usize,
-        pad_before: d.pad_top as usize,
-        pad_after: d.pad_bottom as usize,
-    }
-    .check(false)?;
-    let columns = SlidingWindow {
-        input: in_w,
-        output: out_w,
-        taps: k_w,
-        stride: d.stride_x as usize,
-        dilation: d.dilation_x as usize,
-        pad_before: d.pad_left as usize,
-        pad_after: d.pad_right as usize,
-    }
-    .check(false)?;
+    let (rows, columns) = sliding_windows!(
+        d,
+        input: (in_h, in_w),
+        output: (out_h, out_w),
+        taps: (k_h, k_w),
+        may_round_up: false
+    );
     if !is_nhwc {
         let weights = WeightLayout::PlanePerPair {
             in_channels: w_in_c,

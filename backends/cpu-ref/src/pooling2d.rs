@@ -13,7 +13,7 @@ use crate::{
         require_one_type,
     },
     parallel::for_each_chunk,
-    sliding_window::SlidingWindow,
+    sliding_window::{SlidingWindow, sliding_windows},
 };
 
 pub(crate) fn check(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<()> {
@@ -39,26 +39,13 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<
         return Err(invalid("batch or channels of input and output differ"));
     }
     let may_round_up = d.output_shape_rounding() == OutputShapeRounding::Ceiling;
-    let rows = SlidingWindow {
-        input: in_h,
-        output: out_h,
-        taps: d.pool_height as usize,
-        stride: d.stride_y as usize,
-        dilation: d.dilation_y as usize,
-        pad_before: d.pad_top as usize,
-        pad_after: d.pad_bottom as usize,
-    }
-    .check(may_round_up)?;
-    let columns = SlidingWindow {
-        input: in_w,
-        output: out_w,
-        taps: d.pool_width as usize,
-        stride: d.stride_x as usize,
-        dilation: d.dilation_x as usize,
-        pad_before: d.pad_left as usize,
-        pad_after: d.pad_right as usize,
-    }
-    .check(may_round_up)?;
+    let (rows, columns) = sliding_windows!(
+        d,
+        input: (in_h, in_w),
+        output: (out_h, out_w),
+        taps: (d.pool_height as usize, d.pool_width as usize),
+        may_round_up: may_round_up
+    );
     let kernel = Pooling {
         rows,
         columns,

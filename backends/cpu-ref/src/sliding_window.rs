@@ -22,6 +22,40 @@ pub(crate) struct SlidingWindow {
     pub(crate) pad_after: usize,
 }
 
+/// The windows along rows and along columns that a descriptor with Arm NN's fields for strides,
+/// dilations and padding describes, checked; sizes are (rows, columns).
+macro_rules! sliding_windows {
+    (
+        $descriptor:expr,
+        input: ($in_h:expr, $in_w:expr),
+        output: ($out_h:expr, $out_w:expr),
+        taps: ($taps_h:expr, $taps_w:expr),
+        may_round_up: $may_round_up:expr
+    ) => {{
+        let (d, may_round_up) = ($descriptor, $may_round_up);
+        let rows = $crate::sliding_window::SlidingWindow {
+            input: $in_h,
+            output: $out_h,
+            taps: $taps_h,
+            stride: d.stride_y as usize,
+            dilation: d.dilation_y as usize,
+            pad_before: d.pad_top as usize,
+            pad_after: d.pad_bottom as usize,
+        };
+        let columns = $crate::sliding_window::SlidingWindow {
+            input: $in_w,
+            output: $out_w,
+            taps: $taps_w,
+            stride: d.stride_x as usize,
+            dilation: d.dilation_x as usize,
+            pad_before: d.pad_left as usize,
+            pad_after: d.pad_right as usize,
+        };
+        (rows.check(may_round_up)?, columns.check(may_round_up)?)
+    }};
+}
+pub(crate) use sliding_windows;
+
 impl SlidingWindow {
     /// Checks that the output's size follows from the rest: rounded down, or up where that is
     /// allowed.

@@ -12,6 +12,29 @@ use super::padding::Windows;
 use super::problem::{Problem, Result};
 use crate::schema_generated::{Conv2DOptionsRef, DepthwiseConv2DOptionsRef, Padding};
 
+/// Sets strides, dilations and padding of a descriptor as the operator's options say, for filters
+/// over an image: `[input, filter]` along each direction.
+macro_rules! set_windows {
+    ($descriptor:ident, $options:ident, $rows:expr, $columns:expr) => {
+        $descriptor.stride_x = positive($options.stride_w()?, "stride_w")?;
+        $descriptor.stride_y = positive($options.stride_h()?, "stride_h")?;
+        $descriptor.dilation_x = positive($options.dilation_w_factor()?, "dilation_w_factor")?;
+        $descriptor.dilation_y = positive($options.dilation_h_factor()?, "dilation_h_factor")?;
+        [$descriptor.pad_top, $descriptor.pad_bottom] = padding(
+            $options.padding()?,
+            "rows",
+            $rows,
+            [$descriptor.stride_y, $descriptor.dilation_y],
+        )?;
+        [$descriptor.pad_left, $descriptor.pad_right] = padding(
+            $options.padding()?,
+            "columns",
+            $columns,
+            [$descriptor.stride_x, $descriptor.dilation_x],
+        )?;
+    };
+}
+
 pub(super) fn conv_2d(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<Conv2DOptionsRef<'_>>()?;
     let input = context.input(0)?;
@@ -21,10 +44,12 @@ pub(super) fn conv_2d(context: &mut Context<'_, '_, '_>) -> Result {
     let [_, filter_rows, filter_columns, in_group] = image(context.shape(weights)?, "the weights")?;
 
     let mut descriptor = Convolution2dDescriptor::new(DataLayout::Nhwc);
-    descriptor.stride_x = positive(options.stride_w()?, "stride_w")?;
-    descriptor.stride_y = positive(options.stride_h()?, "stride_h")?;
-    descriptor.dilation_x = positive(options.dilation_w_factor()?, "dilation_w_factor")?;
-    descriptor.dilation_y = positive(options.dilation_h_factor()?, "dilation_h_factor")?;
+    set_windows!(
+        descriptor,
+        options,
+        [rows, filter_rows],
+        [columns, filter_columns]
+    );
     // Filters that cover a part of the channels are of groups.
     descriptor.groups = match channels.checked_div(in_group) {
         Some(groups) if channels > 0 && in_group > 0 && channels % in_group == 0 => {
@@ -32,18 +57,6 @@ pub(super) fn conv_2d(context: &mut Context<'_, '_, '_>) -> Result {
         }
         _ => 1,
     };
-    [descriptor.pad_top, descriptor.pad_bottom] = padding(
-        options.padding()?,
-        "rows",
-        [rows, filter_rows],
-        [descriptor.stride_y, descriptor.dilation_y],
-    )?;
-    [descriptor.pad_left, descriptor.pad_right] = padding(
-        options.padding()?,
-        "columns",
-        [columns, filter_columns],
-        [descriptor.stride_x, descriptor.dilation_x],
-    )?;
     let inputs = [Some(input), Some(weights), bias];
     context.emit_activated(descriptor, &inputs, options.fused_activation_function()?)
 }
@@ -58,22 +71,12 @@ pub(super) fn depthwise_conv_2d(context: &mut Context<'_, '_, '_>) -> Result {
     let [_, filter_rows, filter_columns, _] = image(context.shape(weights)?, "the weights")?;
 
     let mut descriptor = DepthwiseConvolution2dDescriptor::new(DataLayout::Nhwc);
-    descriptor.stride_x = positive(options.stride_w()?, "stride_w")?;
-    descriptor.stride_y = positive(options.stride_h()?, "stride_h")?;
-    descriptor.dilation_x = positive(options.dilation_w_factor()?, "dilation_w_factor")?;
-    descriptor.dilation_y = positive(options.dilation_h_factor()?, "dilation_h_factor")?;
-    [descriptor.pad_top, descriptor.pad_bottom] = padding(
-        options.padding()?,
-        "rows",
+    set_windows!(
+        descriptor,
+        options,
         [rows, filter_rows],
-        [descriptor.stride_y, descriptor.dilation_y],
-    )?;
-    [descriptor.pad_left, descriptor.pad_right] = padding(
-        options.padding()?,
-        "columns",
-        [columns, filter_columns],
-        [descriptor.stride_x, descriptor.dilation_x],
-    )?;
+        [columns, filter_columns]
+    );
     let inputs = [Some(input), Some(weights), bias];
     context.emit_activated(descriptor, &inputs, options.fused_activation_function()?)
 }
