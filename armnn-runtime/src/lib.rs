@@ -22,6 +22,7 @@ pub use armnn_backend_api::{
     BackendError, BackendId, BackendKind, BackendVersion, Capabilities, DataType, LayerType,
     Quantization, Shape, StaticBackend, TensorInfo,
 };
+pub use armnn_network::{LayerId, Network, NetworkBuilder, TensorId};
 pub use backend::Device;
 pub use backend_registry::{BackendRegistry, Origin};
 pub use dynamic_backend::DynamicBackend;

@@ -301,10 +301,6 @@ fn random(name: &str, info: &TensorInfo, index: usize) -> anyhow::Result<Vec<u8>
         .with_context(|| {
             format!("input '{name}' of {info} is too large to be filled with random data")
         })?;
-    log::warn!(
-        "input '{name}' ({info}) has no data: random numbers are used, so that only the times \
-         mean something; give data with --input-tensor-data"
-    );
     let mut generator = SplitMix64(RANDOM_SEED.wrapping_add(index as u64));
     if info.data_type.is_quantized() {
         return Ok((0..len).map(|_| (generator.next() >> 56) as u8).collect());

@@ -76,6 +76,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .context("the model cannot be made ready for these input shapes")?;
     phases.create_execution_state = time;
 
+    for input in inputs.iter().filter(|input| input.source.is_none()) {
+        log::warn!(
+            "input '{}' ({}) has no data: random numbers are used, so that only the times mean \
+             something; give data with --input-tensor-data",
+            input.name,
+            input.info
+        );
+    }
     execute(&mut state, &inputs, arguments, &mut phases)?;
 
     let (assignment, steps) = loaded.plan_report(&shapes)?;
