@@ -3,7 +3,8 @@
 use super::parallel::run_parallel;
 use crate::{BackendError, Result, Shape, Status, slot, sys, view::raw_text};
 
-/// What the host offers during one call of [`Workload::execute`], and the backend's own execution.
+/// What the host offers during one call of [`Workload::execute`](crate::Workload::execute), and the
+/// backend's own execution.
 pub struct ExecutionContext<'a, E> {
     raw: &'a sys::ArmnnExecutionContext,
     execution: Option<&'a mut E>,
@@ -43,7 +44,7 @@ impl<'a, E> ExecutionContext<'a, E> {
         }
     }
 
-    /// The memory asked for by [`memory_requirements`](Workload::memory_requirements); its
+    /// The memory asked for by [`memory_requirements`](crate::Workload::memory_requirements); its
     /// contents are arbitrary. Empty when taken before.
     pub fn take_scratch(&mut self) -> &'a mut [u8] {
         self.scratch.take().unwrap_or_default()
@@ -72,7 +73,7 @@ impl<'a, E> ExecutionContext<'a, E> {
     }
 
     /// Gives memory to output `output`, whose shape was unknown; then
-    /// [`Outputs::bytes_mut`] finds it.
+    /// [`Outputs::bytes_mut`](super::Outputs::bytes_mut) finds it.
     ///
     /// # Errors
     /// When the output's shape was known, or there is no memory.

@@ -132,8 +132,8 @@ impl<'a> Outputs<'a> {
     }
 
     /// The bytes of an output in host memory; `None` if it is only in a handle, or its shape was
-    /// unknown and [`allocate_output`](ExecutionContext::allocate_output) was not called. Their
-    /// contents are arbitrary.
+    /// unknown and [`allocate_output`](super::ExecutionContext::allocate_output) was not called.
+    /// Their contents are arbitrary.
     pub fn bytes_mut(&mut self, position: usize) -> Option<&mut [u8]> {
         if position >= self.len {
             return None;
