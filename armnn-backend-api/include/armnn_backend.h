@@ -506,8 +506,9 @@ struct ArmnnExecutionContext {
     /// Zero.
     uint32_t reserved;
     /// Calls `body(data, task, thread)` for each task below `n_tasks`, on several threads, and
-    /// returns when all are done. `thread` is below `n_threads`. The caller takes part; nested
-    /// calls run inline. `body` must not unwind. Only during the call.
+    /// returns when all are done. `thread` is below `n_threads`, and differs between bodies that run
+    /// at the same time. The caller takes part; nested calls run inline, with the `thread` of the
+    /// body that they are in. `body` must not unwind. Only during the call.
     ArmnnStatus (*parallel_for)(void *host,
                                 uint32_t n_tasks,
                                 void (*body)(void *data,
@@ -577,7 +578,8 @@ struct ArmnnTensor {
 struct ArmnnWorkloadTable {
     /// Bytes of this struct.
     size_t struct_size;
-    /// Frees the workload. No call on it is running.
+    /// Frees the workload; called once for each time that it was handed to the host. No call on it is
+    /// running.
     void (*destroy)(ArmnnWorkload *workload) ARMNN_NOEXCEPT;
     /// Scratch memory that `execute` needs: bytes, and alignment (a power of two; 64 is enough
     /// for most). Absent: none.

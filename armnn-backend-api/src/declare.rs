@@ -1,6 +1,9 @@
 //! The exports of a backend: in a shared object, and linked in.
 
-use std::{ffi::c_char, marker::PhantomData};
+use std::{
+    ffi::{CStr, c_char},
+    marker::PhantomData,
+};
 
 use crate::{BackendId, BackendVersion, object::backend_into_raw, sys, traits::IBackendInternal};
 
@@ -95,12 +98,9 @@ impl<B: IBackendInternal> Exports<B> {
 /// It is registered by an explicit call; nothing happens before `main`.
 #[derive(Clone, Copy, Debug)]
 pub struct StaticBackend {
-    /// Gives the id.
-    pub get_backend_id: sys::ArmnnGetBackendIdFunction,
-    /// Gives the interface version.
-    pub get_version: sys::ArmnnGetVersionFunction,
-    /// Makes an instance.
-    pub backend_factory: sys::ArmnnBackendFactoryFunction,
+    get_backend_id: sys::ArmnnGetBackendIdFunction,
+    get_version: sys::ArmnnGetVersionFunction,
+    backend_factory: sys::ArmnnBackendFactoryFunction,
 }
 
 impl StaticBackend {
@@ -121,6 +121,41 @@ impl StaticBackend {
             get_version: get_version::<B>,
             backend_factory: backend_factory::<B>,
         }
+    }
+
+    /// The functions of a backend in C or C++ that is linked into the program, under names of its own.
+    ///
+    /// # Safety
+    /// The functions do what the interface demands of `GetBackendId`, `GetVersion` and
+    /// `BackendFactory`.
+    pub const unsafe fn from_functions(
+        get_backend_id: sys::ArmnnGetBackendIdFunction,
+        get_version: sys::ArmnnGetVersionFunction,
+        backend_factory: sys::ArmnnBackendFactoryFunction,
+    ) -> Self {
+        Self {
+            get_backend_id,
+            get_version,
+            backend_factory,
+        }
+    }
+
+    /// The id, as it was given; empty if it is null.
+    pub fn id(&self) -> &'static CStr {
+        // SAFETY: the function returns a constant, NUL-terminated text, or null.
+        unsafe {
+            let id = (self.get_backend_id)();
+            if id.is_null() {
+                c""
+            } else {
+                CStr::from_ptr(id)
+            }
+        }
+    }
+
+    /// What makes instances.
+    pub const fn factory(&self) -> sys::ArmnnBackendFactoryFunction {
+        self.backend_factory
     }
 
     /// The interface version that the backend was built against.

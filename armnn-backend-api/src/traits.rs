@@ -253,12 +253,12 @@ pub trait Execution: Send + 'static {
 
 /// Memory of the backend's own. One thread at a time.
 pub trait TensorHandle: Send + 'static {
-    /// Makes the tensor accessible as dense, row-major host memory until [`unmap`](Self::unmap).
-    /// `read` and `write` tell what for.
+    /// Makes the tensor accessible as dense, row-major host memory until [`unmap`](Self::unmap),
+    /// the next call on this handle. `read` and `write` tell what for.
     ///
     /// # Errors
     /// When the handle cannot be looked into, which is the default.
-    fn map(&mut self, read: bool, write: bool) -> Result<(*mut u8, usize)> {
+    fn map(&mut self, read: bool, write: bool) -> Result<&mut [u8]> {
         let _ = (read, write);
         Err(BackendError::with_status(
             crate::Status::Unimplemented,

@@ -36,6 +36,14 @@ pub enum CreateError {
         /// Every candidate that was refused.
         verdicts: Vec<Verdict>,
     },
+    /// More threads than a runtime may have.
+    #[error("{given} threads are asked for, at most {most} are possible")]
+    TooManyThreads {
+        /// How many are asked for.
+        given: u32,
+        /// How many are possible.
+        most: u32,
+    },
     /// Options are given for a backend that was not found.
     #[error("option '{option}' is for backend {backend}, which cannot be used: {reason}")]
     OptionForMissingBackend {

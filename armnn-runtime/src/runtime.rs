@@ -87,8 +87,8 @@ impl CreationOptions {
         self
     }
 
-    /// How many threads backends may compute on; as many as the machine has, unless told
-    /// otherwise.
+    /// How many threads backends may compute on, at most 1024; 0, or unless told otherwise: as many
+    /// as the machine has.
     pub fn number_of_threads(mut self, n: u32) -> Self {
         self.number_of_threads = Some(n);
         self
@@ -99,6 +99,9 @@ impl CreationOptions {
         of_backend.map(|(_, option)| option.clone()).collect()
     }
 }
+
+/// The most threads that a runtime may have.
+const MAX_THREADS: u32 = 1024;
 
 /// The runtime: backends, and networks on them.
 ///
@@ -160,9 +163,17 @@ impl Runtime {
     /// candidate that was refused.
     #[doc(alias = "Create")]
     pub fn create(options: CreationOptions) -> Result<Self, CreateError> {
-        let n_threads = options.number_of_threads.unwrap_or_else(|| {
-            std::thread::available_parallelism().map_or(1, |n| n.get().min(1024) as u32)
-        });
+        let n_threads = match options.number_of_threads {
+            Some(given) if given > MAX_THREADS => {
+                return Err(CreateError::TooManyThreads {
+                    given,
+                    most: MAX_THREADS,
+                });
+            }
+            Some(given) if given > 0 => given,
+            _ => std::thread::available_parallelism()
+                .map_or(1, |n| n.get().min(MAX_THREADS as usize) as u32),
+        };
         let pool = ThreadPool::new(n_threads);
         let mut runtime = Self {
             registry: BackendRegistry::default(),
@@ -181,16 +192,7 @@ impl Runtime {
     }
 
     fn add_static_backend(&mut self, backend: &StaticBackend, options: &CreationOptions) {
-        // SAFETY: a static backend's function returns a constant, NUL-terminated text, or null.
-        let id = unsafe {
-            let id = (backend.get_backend_id)();
-            if id.is_null() {
-                c""
-            } else {
-                std::ffi::CStr::from_ptr(id)
-            }
-        };
-        let text = String::from_utf8_lossy(id.to_bytes()).into_owned();
+        let text = String::from_utf8_lossy(backend.id().to_bytes()).into_owned();
         if let Err(reason) = self.try_static_backend(&text, backend, options) {
             log::error!("static backend {text}: {reason}");
             self.failed_static.push((text, reason));
@@ -216,12 +218,12 @@ impl Runtime {
         // SAFETY: whoever made the `StaticBackend` vouches for its functions.
         let instance = unsafe {
             let backend_options = options.options_for(&id);
-            BackendInstance::create(backend.backend_factory, id, version, &backend_options, None)
+            BackendInstance::create(backend.factory(), id, version, &backend_options, None)
         }
         .map_err(|e| e.message)?;
         let id = instance.id().clone();
         self.registry
-            .register(Origin::Static, backend.backend_factory, instance)
+            .register(Origin::Static, backend.factory(), instance)
             .map_err(|e| e.to_string())?;
         log::info!("static backend {id}: registered");
         Ok(())

@@ -1,6 +1,7 @@
 //! The threads that backends compute on.
 
 use std::{
+    cell::Cell,
     ffi::c_void,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -12,6 +13,12 @@ use std::{
 use armnn_backend_api::sys;
 
 use crate::float_environment::FloatEnvironment;
+
+thread_local! {
+    // The pool whose loop this thread is in, by the address of what its threads share, and the
+    // thread's index in it.
+    static CURRENT: Cell<(usize, u32)> = const { Cell::new((0, 0)) };
+}
 
 type Body = unsafe extern "C" fn(*mut c_void, u32, u32);
 
@@ -119,9 +126,17 @@ impl ThreadPool {
             self.shared.run(job, 0);
             self.finish();
         } else {
+            // A nested loop keeps the index of its thread: what is kept by index in the outer loop
+            // stays one thread's own.
+            let (pool, index) = CURRENT.get();
+            let thread = if pool == self.shared.address() {
+                index
+            } else {
+                0
+            };
             for task in 0..n_tasks {
                 // SAFETY: by the contract of this function.
-                unsafe { body(data, task, 0) };
+                unsafe { body(data, task, thread) };
             }
         }
         sys::ARMNN_STATUS_OK
@@ -191,7 +206,17 @@ impl Shared {
         }
     }
 
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
     fn run(&self, job: Job, thread: u32) {
+        let outer = CURRENT.replace((self.address(), thread));
+        self.run_tasks(job, thread);
+        CURRENT.set(outer);
+    }
+
+    fn run_tasks(&self, job: Job, thread: u32) {
         loop {
             let task = self.next_task.fetch_add(1, Ordering::Relaxed);
             if task >= job.n_tasks {
@@ -274,6 +299,39 @@ mod tests {
                 run(&l);
                 assert!(l.counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
             }
+        }
+    }
+
+    /// In a nested loop each thread keeps its index, so that no two threads have the same one at a
+    /// time.
+    #[test]
+    fn a_nested_loop_keeps_the_index_of_its_thread() {
+        struct Outer {
+            pool: Arc<ThreadPool>,
+            thread: AtomicU32,
+        }
+        unsafe extern "C" fn outer(data: *mut c_void, _: u32, thread: u32) {
+            // SAFETY: `data` is the pool below.
+            let pool = unsafe { &*data.cast::<Arc<ThreadPool>>() };
+            let mut nested = Outer {
+                pool: Arc::clone(pool),
+                thread: AtomicU32::new(thread),
+            };
+            let data = std::ptr::from_mut(&mut nested).cast();
+            // SAFETY: the struct outlives the call.
+            unsafe { nested.pool.parallel_for_raw(3, Some(inner), data) };
+        }
+        unsafe extern "C" fn inner(data: *mut c_void, _: u32, thread: u32) {
+            // SAFETY: `data` is the struct above.
+            let nested = unsafe { &*data.cast::<Outer>() };
+            assert_eq!(nested.thread.load(Ordering::Relaxed), thread);
+        }
+        let mut pool = ThreadPool::new(3);
+        pool.start_threads().unwrap();
+        let data = std::ptr::from_mut(&mut pool).cast();
+        for _ in 0..50 {
+            // SAFETY: the pool may be used from several threads.
+            unsafe { (*std::ptr::from_ref(&pool)).parallel_for_raw(20, Some(outer), data) };
         }
     }
 

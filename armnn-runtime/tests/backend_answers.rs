@@ -142,8 +142,8 @@ mod odd {
     }
 
     impl TensorHandle for OddHandle {
-        fn map(&mut self, _read: bool, _write: bool) -> Result<(*mut u8, usize)> {
-            Ok((self.0.as_mut_ptr(), self.0.len()))
+        fn map(&mut self, _read: bool, _write: bool) -> Result<&mut [u8]> {
+            Ok(&mut self.0)
         }
     }
 }

@@ -33,7 +33,7 @@ pub fn run(check: bool) -> anyhow::Result<()> {
     if check {
         cargo.arg("--check");
     }
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    cargo.current_dir(crate::workspace::root());
     let status = cargo
         .status()
         .context("running cargo to build xtask with feature codegen")?;
@@ -80,9 +80,7 @@ use crate::schema_generated::*;
 
     /// See [`crate::codegen::run`].
     pub fn run(check: bool) -> anyhow::Result<()> {
-        let parser = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("..")
-            .join(PARSER);
+        let parser = crate::workspace::root().join(PARSER);
         let schema = parser.join("schema/tflite.fbs");
         // Planus prints its own diagnostics, with the lines concerned.
         let declarations = planus_translation::translate_files(&[&schema])

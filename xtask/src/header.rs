@@ -65,9 +65,7 @@ pub fn run(check: bool) -> anyhow::Result<()> {
 }
 
 fn repository() -> std::path::PathBuf {
-    let mut path = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    path.pop();
-    path
+    crate::workspace::root().to_owned()
 }
 
 #[cfg(feature = "header")]

@@ -1,10 +1,13 @@
 //! `cargo xtask stage`: builds backends, and puts them where an application would find them.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    process::Stdio,
+};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
-use crate::workspace::{self, cargo, empty_directory, target};
+use crate::workspace::{cargo, empty_directory, target};
 
 /// The backends that are staged: crate, vendor, name.
 const BACKENDS: &[(&str, &str, &str)] = &[
@@ -46,10 +49,21 @@ pub fn build_with(package: &str, features: &[&str]) -> Result<PathBuf> {
     for feature in features {
         build.args(["--features", feature]);
     }
-    workspace::run(&mut build)?;
-    Ok(target()
-        .join("plugin")
-        .join(format!("lib{}.so", package.replace('-', "_"))))
+    // Where the library is depends on cargo's configuration, so cargo is asked.
+    build
+        .arg("--message-format=json-render-diagnostics")
+        .stderr(Stdio::inherit());
+    let output = build.output().context("cannot start cargo")?;
+    ensure!(output.status.success(), "{package} cannot be built");
+    let file = format!("/lib{}.so", package.replace('-', "_"));
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let library = messages
+        .lines()
+        .filter_map(|line| line.split_once("\"filenames\":[")?.1.split_once(']'))
+        .flat_map(|(files, _)| files.split(',').map(|file| file.trim_matches('"')))
+        .find(|name| name.ends_with(&file));
+    let library = library.with_context(|| format!("cargo built {package}, but no {file}"))?;
+    Ok(PathBuf::from(library))
 }
 
 /// Installs a library under its versioned name, with the usual family of links.

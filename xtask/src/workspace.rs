@@ -4,21 +4,29 @@ use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
     process::Command,
+    sync::OnceLock,
 };
 
 use anyhow::{Context as _, Result, bail};
 
-/// The root of the workspace.
+/// The root of the workspace that the task was started in. Told by cargo for each start: what was
+/// compiled into this program may be of another checkout that shares the target directory.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .unwrap_or(Path::new("."))
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| {
+        let package = std::env::var_os("CARGO_MANIFEST_DIR")
+            .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+        package
+            .parent()
+            .map_or_else(|| ".".into(), Path::to_path_buf)
+    })
 }
 
 /// Where everything is built, so that all tasks share what was compiled.
 pub fn target() -> PathBuf {
     match std::env::var_os("CARGO_TARGET_DIR") {
-        Some(dir) => root().join(dir),
+        // As cargo understands it: relative to where the task was started.
+        Some(dir) => std::path::absolute(&dir).unwrap_or_else(|_| dir.into()),
         None => root().join("target"),
     }
 }

@@ -7,6 +7,7 @@ mod parallel;
 mod tensors;
 
 pub use execution_context::ExecutionContext;
+pub(crate) use model_host::CutOnDrop;
 pub use model_host::ModelHost;
 pub use optimization_views::OptimizationViews;
 pub use tensors::{Inputs, Outputs};

@@ -1,6 +1,10 @@
 //! Backends.
 
-use super::{Object, model_context::context_table, null_argument};
+use super::{
+    Object,
+    model_context::{LinkedContext, context_table},
+    null_argument,
+};
 use crate::{
     BackendError, Status,
     guard::{Poison, guard_raw, write_error},
@@ -196,16 +200,15 @@ unsafe extern "C" fn backend_create_model_context<B: IBackendInternal>(
                 return Err(null_argument());
             }
             let options = Options::from_raw(options, n_options);
-            let value = object
-                .value
-                .get()?
-                .create_model_context(options, ModelHost::from_raw(host))?;
+            // If it fails, the host is out of reach from here on.
+            let (host, link) = ModelHost::from_raw(host);
+            let value = object.value.get()?.create_model_context(options, host)?;
             *context = Object::into_raw(
                 ArmnnModelContext {
                     table: const { &context_table::<B::ModelContext>() },
                 },
                 object.poison.child(),
-                value,
+                LinkedContext::new(value, link),
             );
             Ok(())
         })

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     BackendError, Status,
     guard::{Poison, guard_raw},
-    host::OptimizationViews,
+    host::{CutOnDrop, OptimizationViews},
     sys::{
         self, ArmnnError, ArmnnExecution, ArmnnModelContext, ArmnnStatus, ArmnnTensorHandle,
         ArmnnWorkload,
@@ -18,7 +18,22 @@ use crate::{
     view::{SubgraphView, TensorView},
 };
 
-type ContextObject<C> = Object<ArmnnModelContext, C>;
+type ContextObject<C> = Object<ArmnnModelContext, LinkedContext<C>>;
+
+/// A context, and the link to the host, which is cut after the context is dropped.
+pub(super) struct LinkedContext<C> {
+    context: C,
+    _link: CutOnDrop,
+}
+
+impl<C> LinkedContext<C> {
+    pub(super) fn new(context: C, link: CutOnDrop) -> Self {
+        Self {
+            context,
+            _link: link,
+        }
+    }
+}
 
 pub(super) const fn context_table<C: ModelContext>() -> sys::ArmnnModelContextTable {
     sys::ArmnnModelContextTable {
@@ -51,7 +66,10 @@ unsafe extern "C" fn context_optimize_subgraph_view<C: ModelContext>(
             let graph = SubgraphView::from_raw(graph.as_ref().ok_or_else(null_argument)?);
             let views = views.as_mut().ok_or_else(null_argument)?;
             let mut views = OptimizationViews::from_raw(views, &object.poison);
-            object.value.optimize_subgraph_view(graph, &mut views)
+            object
+                .value
+                .context
+                .optimize_subgraph_view(graph, &mut views)
         })
     }
 }
@@ -69,7 +87,7 @@ unsafe extern "C" fn context_create_workload<C: ModelContext>(
         guard_raw(error, &object.poison, || {
             let graph = SubgraphView::from_raw(graph.as_ref().ok_or_else(null_argument)?);
             let workload = workload.as_mut().ok_or_else(null_argument)?;
-            let value = object.value.create_workload(graph.layer(layer))?;
+            let value = object.value.context.create_workload(graph.layer(layer))?;
             *workload = workload_into_raw(value, &object.poison);
             Ok(())
         })
@@ -86,7 +104,7 @@ unsafe extern "C" fn context_create_execution<C: ModelContext>(
         let object = ContextObject::<C>::get_mut(raw);
         guard_raw(error, &object.poison, || {
             let execution = execution.as_mut().ok_or_else(null_argument)?;
-            *execution = match object.value.create_execution()? {
+            *execution = match object.value.context.create_execution()? {
                 None => null_mut(),
                 Some(value) => Object::into_raw(
                     ArmnnExecution {
@@ -115,7 +133,7 @@ unsafe extern "C" fn context_create_tensor_handle<C: ModelContext>(
         guard_raw(error, &object.poison, || {
             let tensor = TensorView::from_raw(tensor.as_ref().ok_or_else(null_argument)?);
             let handle = handle.as_mut().ok_or_else(null_argument)?;
-            let value = object.value.create_tensor_handle(tensor)?;
+            let value = object.value.context.create_tensor_handle(tensor)?;
             *handle = handle_into_raw(value, &object.poison);
             Ok(())
         })
@@ -136,7 +154,7 @@ unsafe extern "C" fn context_import_host_memory<C: ModelContext>(
         let object = ContextObject::<C>::get_mut(raw);
         guard_raw(error, &object.poison, || {
             let handle = handle.as_mut().ok_or_else(null_argument)?;
-            let value = object.value.import_host_memory(
+            let value = object.value.context.import_host_memory(
                 data.cast(),
                 byte_len,
                 access & sys::ARMNN_MAP_READ != 0,
@@ -158,7 +176,7 @@ unsafe extern "C" fn context_memory_usage<C: ModelContext>(
         let object = ContextObject::<C>::get_mut(raw);
         guard_raw(error, &object.poison, || {
             let bytes = bytes.as_mut().ok_or_else(null_argument)?;
-            *bytes = object.value.memory_usage()?.ok_or_else(|| {
+            *bytes = object.value.context.memory_usage()?.ok_or_else(|| {
                 BackendError::with_status(Status::Unimplemented, "the memory is not known")
             })?;
             Ok(())

@@ -54,9 +54,9 @@ unsafe extern "C" fn handle_map<H: TensorHandle>(
         guard_raw(error, &object.poison, || {
             let read = access & sys::ARMNN_MAP_READ != 0;
             let write = access & sys::ARMNN_MAP_WRITE != 0;
-            let (address, len) = object.value.map(read, write)?;
-            *data.as_mut().ok_or_else(null_argument)? = address.cast();
-            *byte_len.as_mut().ok_or_else(null_argument)? = len;
+            let memory = object.value.map(read, write)?;
+            *data.as_mut().ok_or_else(null_argument)? = memory.as_mut_ptr().cast();
+            *byte_len.as_mut().ok_or_else(null_argument)? = memory.len();
             Ok(())
         })
     }

@@ -73,8 +73,9 @@ pub struct ArmnnExecutionContext {
     /// Zero.
     pub reserved: u32,
     /// Calls `body(data, task, thread)` for each task below `n_tasks`, on several threads, and
-    /// returns when all are done. `thread` is below `n_threads`. The caller takes part; nested
-    /// calls run inline. `body` must not unwind. Only during the call.
+    /// returns when all are done. `thread` is below `n_threads`, and differs between bodies that run
+    /// at the same time. The caller takes part; nested calls run inline, with the `thread` of the
+    /// body that they are in. `body` must not unwind. Only during the call.
     #[cfg_attr(feature = "layout-check", sabi(unsafe_change_type = crate::layout_check::ParallelFor))]
     pub parallel_for: Option<
         unsafe extern "C" fn(
@@ -115,7 +116,8 @@ pub struct ArmnnExecutionContext {
 pub struct ArmnnWorkloadTable {
     /// Bytes of this struct.
     pub struct_size: usize,
-    /// Frees the workload. No call on it is running.
+    /// Frees the workload; called once for each time that it was handed to the host. No call on it is
+    /// running.
     pub destroy: Option<unsafe extern "C" fn(workload: *mut ArmnnWorkload)>,
     /// Scratch memory that `execute` needs: bytes, and alignment (a power of two; 64 is enough
     /// for most). Absent: none.

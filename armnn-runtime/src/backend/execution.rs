@@ -18,7 +18,7 @@ use armnn_backend_api::{
 
 use super::{
     ErrorBuffer, ModelContextHandle,
-    instance::{check_size, mandatory},
+    instance::{check_aligned, check_size, mandatory},
 };
 
 type StatusFunction =
@@ -54,16 +54,20 @@ impl ExecutionHandle {
         };
         let backend = Arc::clone(context.backend());
         let invalid = |message: String| backend.made_invalid("execution", &message);
-        // SAFETY: by the contract of this function; only what the table covers is read.
+        check_aligned(raw, "execution").map_err(invalid)?;
+        // SAFETY: by the contract of this function; only what the table covers is read, and an
+        // object that is refused is destroyed.
         let (flush, wait, destroy) = unsafe {
             let table = (*raw.as_ptr()).table;
             check_size(table, size_of::<usize>(), "execution").map_err(invalid)?;
-            (
-                slot!(table, ArmnnExecutionTable, flush),
-                mandatory(slot!(table, ArmnnExecutionTable, wait), "wait").map_err(invalid)?,
-                mandatory(slot!(table, ArmnnExecutionTable, destroy), "destroy")
-                    .map_err(invalid)?,
-            )
+            let destroy = mandatory(slot!(table, ArmnnExecutionTable, destroy), "destroy")
+                .map_err(invalid)?;
+            let wait =
+                mandatory(slot!(table, ArmnnExecutionTable, wait), "wait").map_err(|message| {
+                    destroy(raw.as_ptr());
+                    invalid(message)
+                })?;
+            (slot!(table, ArmnnExecutionTable, flush), wait, destroy)
         };
         // Not below the context's: when that panicks in another thread, what was started here must
         // still be waited for. No new work gets here then, as workloads are below it.
@@ -154,6 +158,7 @@ impl TensorHandleRef {
         };
         let backend = Arc::clone(context.backend());
         let invalid = |message: String| backend.made_invalid("tensor handle", &message);
+        check_aligned(raw, "tensor handle").map_err(invalid)?;
         // SAFETY: by the contract of this function; only what the table covers is read.
         let destroy = unsafe {
             let table = (*raw.as_ptr()).table;

@@ -439,6 +439,15 @@ fn is_readable<T>(data: *const T, len: usize) -> bool {
     }
 }
 
+/// Checks the alignment of an object that a backend made; that it is an object is trusted.
+pub(super) fn check_aligned<T>(object: NonNull<T>, what: &str) -> Result<(), String> {
+    if object.is_aligned() {
+        Ok(())
+    } else {
+        Err(format!("the {what} that it returned is misaligned"))
+    }
+}
+
 /// Checks that a table is there, aligned, and of a size to be believed. `least` is the size of
 /// what every table begins with.
 ///
@@ -450,21 +459,21 @@ pub(super) unsafe fn check_size<T>(
     what: &str,
 ) -> Result<(), String> {
     if table.is_null() {
-        return Err(format!("the table of a {what} is a null pointer"));
+        return Err(format!("the table of the {what} is a null pointer"));
     }
     if !table.is_aligned() {
-        return Err(format!("the table of a {what} is misaligned"));
+        return Err(format!("the table of the {what} is misaligned"));
     }
     // SAFETY: by the contract of this function.
     let size = unsafe { *table.cast::<usize>() };
     if size < least + size_of::<usize>() {
         return Err(format!(
-            "the table of a {what} says it has {size} bytes, which is too few"
+            "the table of the {what} says it has {size} bytes, which is too few"
         ));
     }
     if size > MAX_TABLE_SIZE {
         return Err(format!(
-            "the table of a {what} says it has {size} bytes, which is too many"
+            "the table of the {what} says it has {size} bytes, which is too many"
         ));
     }
     Ok(())

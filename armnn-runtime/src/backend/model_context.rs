@@ -3,6 +3,7 @@
 use std::{
     collections::HashSet,
     ffi::c_void,
+    mem::ManuallyDrop,
     ptr::{NonNull, null_mut},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
@@ -16,7 +17,7 @@ use armnn_backend_api::{
 
 use super::{
     BackendInstance, Claims, ErrorBuffer, ExecutionHandle, TensorHandleRef, WorkloadHandle,
-    instance::{check_size, mandatory},
+    instance::{check_aligned, check_size, mandatory},
 };
 use crate::{error::ExecuteError, options::BackendOption, thread_pool::ThreadPool};
 
@@ -32,7 +33,7 @@ pub(crate) struct ModelContextHandle {
     // One call at a time.
     calls: Mutex<()>,
     // The context may use it until it is destroyed.
-    host: Box<Host>,
+    host: ManuallyDrop<Box<Host>>,
     // Dropped last.
     backend: Arc<BackendInstance>,
 }
@@ -97,18 +98,25 @@ impl ModelContextHandle {
         let raw = unsafe { backend.create_model_context(&options, &host.raw) }?;
         let invalid = |message: String| backend.made_invalid("model context", &message);
         let raw = NonNull::new(raw).ok_or_else(|| invalid("a null pointer".into()))?;
-        // SAFETY: the backend returned an object; only what its table covers is read.
+        check_aligned(raw, "model context").map_err(invalid)?;
+        // SAFETY: the backend returned an object; only what its table covers is read, and an object
+        // that is refused is destroyed.
         let functions = unsafe {
             let table = (*raw.as_ptr()).table;
             check_size(table, size_of::<usize>(), "model context").map_err(invalid)?;
+            let destroy = mandatory(slot!(table, ArmnnModelContextTable, destroy), "destroy")
+                .map_err(invalid)?;
+            let create_workload = mandatory(
+                slot!(table, ArmnnModelContextTable, create_workload),
+                "create_workload",
+            )
+            .map_err(|message| {
+                destroy(raw.as_ptr());
+                invalid(message)
+            })?;
             Functions {
-                destroy: mandatory(slot!(table, ArmnnModelContextTable, destroy), "destroy")
-                    .map_err(invalid)?,
-                create_workload: mandatory(
-                    slot!(table, ArmnnModelContextTable, create_workload),
-                    "create_workload",
-                )
-                .map_err(invalid)?,
+                destroy,
+                create_workload,
             }
         };
         Ok(Arc::new(Self {
@@ -118,7 +126,7 @@ impl ModelContextHandle {
             tainted: OnceLock::new(),
             device_lost: OnceLock::new(),
             calls: Mutex::default(),
-            host,
+            host: ManuallyDrop::new(host),
             backend: Arc::clone(backend),
         }))
     }
@@ -319,12 +327,16 @@ impl ModelContextHandle {
 
 impl Drop for ModelContextHandle {
     fn drop(&mut self) {
-        match self.poison.get() {
-            None if self.is_tainted() => {}
-            // SAFETY: everything that the context made holds it, so all of that is gone.
-            None => unsafe { (self.functions.destroy)(self.raw.as_ptr()) },
-            // What panicked is not touched again, and its code stays.
-            Some(message) => self.backend.taint(message),
+        // What panicked is not touched again, and its code stays; so does what it may still use.
+        if let Some(message) = self.poison.get() {
+            self.backend.taint(message);
+        } else if !self.is_tainted() {
+            // SAFETY: everything that the context made holds it, so all of that is gone; nothing
+            // else uses the host object, and neither is used again.
+            unsafe {
+                (self.functions.destroy)(self.raw.as_ptr());
+                ManuallyDrop::drop(&mut self.host);
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ use armnn_backend_api::{
 
 use super::{
     ErrorBuffer, ModelContextHandle,
-    instance::{check_size, mandatory},
+    instance::{check_aligned, check_size, mandatory},
 };
 
 type ExecuteFunction = unsafe extern "C" fn(
@@ -62,15 +62,22 @@ impl WorkloadHandle {
         let backend = Arc::clone(context.backend());
         let invalid = |message: String| backend.made_invalid("workload", &message);
         let raw = NonNull::new(raw).ok_or_else(|| invalid("a null pointer".into()))?;
-        // SAFETY: by the contract of this function; only what the table covers is read.
+        check_aligned(raw, "workload").map_err(invalid)?;
+        // SAFETY: by the contract of this function; only what the table covers is read, and an
+        // object that is refused is destroyed.
         let (execute, destroy, requirements) = unsafe {
             let table = (*raw.as_ptr()).table;
             check_size(table, size_of::<usize>(), "workload").map_err(invalid)?;
-            (
-                mandatory(slot!(table, ArmnnWorkloadTable, execute), "execute").map_err(invalid)?,
-                mandatory(slot!(table, ArmnnWorkloadTable, destroy), "destroy").map_err(invalid)?,
-                slot!(table, ArmnnWorkloadTable, memory_requirements),
-            )
+            let destroy =
+                mandatory(slot!(table, ArmnnWorkloadTable, destroy), "destroy").map_err(invalid)?;
+            let execute = mandatory(slot!(table, ArmnnWorkloadTable, execute), "execute").map_err(
+                |message| {
+                    destroy(raw.as_ptr());
+                    invalid(message)
+                },
+            )?;
+            let requirements = slot!(table, ArmnnWorkloadTable, memory_requirements);
+            (execute, destroy, requirements)
         };
         let mut workload = Self {
             raw,

@@ -26,8 +26,10 @@ pub enum PinCause {
     NoDelete,
     /// It has symbols of which there may be only one per process.
     UniqueSymbols,
-    /// Another runtime or another library uses it, one of its threads runs, or a thread still has
-    /// to run destructors of its thread-local values.
+    /// Another runtime or another library uses it, or a thread still has to run destructors of its
+    /// thread-local values, as every thread that Rust's standard library starts has. A plain thread of
+    /// the system does not keep a library: it must be joined in `shutdown`, or the process ends when
+    /// its code goes.
     StillUsed,
 }
 
@@ -65,8 +67,8 @@ impl fmt::Display for PinCause {
                 "it has unique symbols (build C++ backends with -fno-gnu-unique)"
             }
             Self::StillUsed => {
-                "another runtime or library uses it, a thread of it runs, or thread-local values \
-                 of it wait for their destructors"
+                "another runtime or library uses it, or thread-local values of it wait for their \
+                 destructors"
             }
         })
     }

@@ -1,9 +1,6 @@
 //! A network that can be executed.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use armnn_backend_api::{BackendId, Shape};
 use armnn_network::{LayerId, Network, TensorId};
@@ -28,6 +25,9 @@ pub struct LoadOptions {
     /// The most bytes that the tensors of one execution state may take; more is an error.
     /// `None`: the physical memory of the machine.
     pub memory_limit: Option<u64>,
+    /// For how many input shapes the network stays compiled, besides those of execution states that
+    /// exist; the shapes used last stay. `None`: 64.
+    pub max_plans: Option<usize>,
 }
 
 /// A network that can be executed: immutable, and shared between threads. A clone is the same
@@ -40,7 +40,8 @@ pub struct LoadedNetwork(Arc<Inner>);
 
 pub(crate) struct Inner {
     // Plans hold workloads; those go before the contexts that made them by holding them.
-    plans: Mutex<HashMap<Vec<Shape>, Arc<Plan>>>,
+    // By input shapes; the one used last is at the end.
+    plans: Mutex<Vec<(Vec<Shape>, Arc<Plan>)>>,
     pub(super) network: Network,
     pub(super) constants: ConstantStore,
     pub(super) derived: Derived,
@@ -51,6 +52,7 @@ pub(crate) struct Inner {
     uses: Vec<u32>,
     options: LoadOptions,
     memory_limit: u64,
+    max_plans: usize,
 }
 
 /// What is executed as one, in a plan.
@@ -95,6 +97,7 @@ impl LoadedNetwork {
             derived: Derived::default(),
             pool: Arc::clone(pool),
             memory_limit: options.memory_limit.unwrap_or_else(physical_memory),
+            max_plans: options.max_plans.unwrap_or(64).max(1),
             network,
             constants,
             assignment,
@@ -289,8 +292,11 @@ impl Inner {
     fn plan(&self, input_shapes: &[Shape]) -> Result<Arc<Plan>, LoadError> {
         // Held while a plan is compiled: another caller with the same shapes waits for it.
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(plan) = plans.get(input_shapes) {
-            return Ok(Arc::clone(plan));
+        if let Some(found) = plans.iter().position(|(shapes, _)| shapes == input_shapes) {
+            let entry = plans.remove(found);
+            let plan = Arc::clone(&entry.1);
+            plans.push(entry);
+            return Ok(plan);
         }
         let source = PlanSource {
             network: &self.network,
@@ -304,7 +310,11 @@ impl Inner {
         };
         let plan = Arc::new(compile(&source, self.assignment.clone(), input_shapes)?);
         self.drop_released_constants(&plan);
-        plans.insert(input_shapes.to_vec(), Arc::clone(&plan));
+        // Execution states hold the plan that they use, so none is taken from them.
+        if plans.len() >= self.max_plans {
+            plans.remove(0);
+        }
+        plans.push((input_shapes.to_vec(), Arc::clone(&plan)));
         Ok(plan)
     }
 

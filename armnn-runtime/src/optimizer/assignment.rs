@@ -1,6 +1,6 @@
 //! Which backend executes which layer.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use armnn_backend_api::{BackendId, BackendKind, LayerType};
 use armnn_network::{LayerId, Network};
@@ -385,6 +385,13 @@ impl Pins {
             return Ok(Self(Vec::new()));
         }
         let mut pins = vec![None; network.layers().len()];
+        // Names are unique in a network.
+        let layers = network.layers();
+        let by_name: HashMap<&str, usize> = layers
+            .iter()
+            .enumerate()
+            .map(|(index, layer)| (layer.name.as_str(), index))
+            .collect();
         for (pattern, id) in &options.pins {
             let backend = backends.iter().position(|b| b.id() == id).ok_or_else(|| {
                 OptimizeError::PinnedBackendMissing {
@@ -395,11 +402,15 @@ impl Pins {
                 }
             })?;
             let mut matched = false;
-            for (layer, pin) in network.layers().iter().zip(&mut pins) {
-                if pattern.matches(layer) {
-                    *pin = Some(backend);
-                    matched = true;
-                }
+            let mut bind = |index: usize| {
+                pins[index] = Some(backend);
+                matched = true;
+            };
+            match pattern.exact_name() {
+                Some(name) => by_name.get(name).copied().into_iter().for_each(&mut bind),
+                None => (0..layers.len())
+                    .filter(|&index| pattern.matches(&layers[index]))
+                    .for_each(&mut bind),
             }
             if !matched {
                 return Err(OptimizeError::PinMatchesNothing {

@@ -33,6 +33,14 @@ fn known_types() -> String {
 }
 
 impl LayerPattern {
+    /// The name, if the pattern means the layer of one name.
+    pub(super) fn exact_name(&self) -> Option<&str> {
+        match self {
+            Self::Name(pattern) if !pattern.contains(['*', '?']) => Some(pattern),
+            _ => None,
+        }
+    }
+
     /// Whether a layer is meant.
     pub fn matches(&self, layer: &Layer) -> bool {
         match self {

@@ -134,6 +134,11 @@ pub(super) fn lay_out(
             *location = fixed;
         }
     }
+    // What a step of this plan produces is its own, also if an earlier plan computed it once for all:
+    // what is shared is never written again.
+    for output in steps.iter().flat_map(|step| &step.outputs) {
+        locations[output.index()] = Location::None;
+    }
     let mut arena = Arena {
         layout: ArenaLayout::default(),
         blocks: HashMap::new(),

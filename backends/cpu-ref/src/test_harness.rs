@@ -420,7 +420,7 @@ impl Backend {
             log_enabled: None,
         };
         // SAFETY: the factory has no conditions.
-        let backend = Self(unsafe { (StaticBackend::new::<CpuRef>().backend_factory)() });
+        let backend = Self(unsafe { StaticBackend::new::<CpuRef>().factory()() });
         let mut error = guard::error_buffer();
         // SAFETY: the arguments are valid.
         let status = unsafe {
