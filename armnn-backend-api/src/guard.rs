@@ -20,6 +20,8 @@ pub struct Poison {
     /// A panic in a destructor of what the backend made; kept by the backend's own alone.
     destructor: OnceLock<Box<str>>,
     parent: Option<Arc<Poison>>,
+    /// Whether poison of the parent does not flow here.
+    is_independent: bool,
 }
 
 impl Poison {
@@ -36,6 +38,17 @@ impl Poison {
         })
     }
 
+    /// Of an object made by the one that `self` belongs to, which is used also when that one panicked:
+    /// an execution, whose work must still be waited for. No new work gets there then, since
+    /// workloads are poisoned.
+    pub fn independent_child(self: &Arc<Self>) -> Arc<Self> {
+        Arc::new(Self {
+            parent: Some(Arc::clone(self)),
+            is_independent: true,
+            ..Self::default()
+        })
+    }
+
     /// Marks the object. The first message stays.
     pub fn set(&self, message: &str) {
         let _ = self.message.set(message.into());
@@ -47,6 +60,9 @@ impl Poison {
         loop {
             if let Some(message) = poison.message.get() {
                 return Some(message);
+            }
+            if poison.is_independent {
+                return None;
             }
             poison = poison.parent.as_deref()?;
         }
@@ -231,8 +247,10 @@ mod tests {
         );
         assert_eq!(a.get(), Some("boom"));
         assert!(b.check().is_ok() && context.check().is_ok() && backend.check().is_ok());
+        let execution = context.independent_child();
         backend.set("gone");
         assert_eq!(b.get(), Some("gone"));
+        assert_eq!(execution.get(), None);
         assert_eq!(guard(&b, || Ok(1)).unwrap_err().status(), Status::Poisoned);
     }
 

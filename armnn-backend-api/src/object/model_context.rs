@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     BackendError, Status,
-    guard::{Poison, guard_raw},
+    guard::guard_raw,
     host::{CutOnDrop, OptimizationViews},
     sys::{
         self, ArmnnError, ArmnnExecution, ArmnnModelContext, ArmnnStatus, ArmnnTensorHandle,
@@ -110,9 +110,7 @@ unsafe extern "C" fn context_create_execution<C: ModelContext>(
                     ArmnnExecution {
                         table: const { &execution_table::<C::Execution>() },
                     },
-                    // Not below the context's: what was started is still waited for when that
-                    // panics.
-                    Poison::root(),
+                    object.poison.independent_child(),
                     value,
                 ),
             };

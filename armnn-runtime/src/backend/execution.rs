@@ -69,7 +69,7 @@ impl ExecutionHandle {
                 })?;
             (slot!(table, ArmnnExecutionTable, flush), wait, destroy)
         };
-        // Not below the context's: when that panicks in another thread, what was started here must
+        // Not below the context's: when that panics in another thread, what was started here must
         // still be waited for. No new work gets here then, as workloads are below it.
         let poison = Poison::root();
         Ok(Some(Self {
