@@ -482,3 +482,166 @@ impl Sweep {
         summary
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{DataType, ReshapeDescriptor, SplitDescriptor, TransposeDescriptor};
+
+    use super::*;
+
+    fn info(shape: [i64; 2]) -> TensorInfo {
+        TensorInfo::new(DataType::Float32, shape)
+    }
+
+    /// `x` [2, 3], a constant, `abs` of x, `row` [1, 6] of that, `sum` of abs and the constant,
+    /// and the output `y` of that.
+    fn network() -> Network {
+        let mut builder = NetworkBuilder::new();
+        let x = builder.add_input_layer("x", info([2, 3])).unwrap();
+        let zeros = Bytes::from_static(&[0; 24]);
+        let c = builder
+            .add_constant_layer("c", info([2, 3]), zeros)
+            .unwrap();
+        let abs = builder.add_abs_layer(x, "abs").unwrap();
+        builder.add_reshape_layer([1, 6], abs, "row").unwrap();
+        let sum = builder.add_addition_layer(abs, c, "sum").unwrap();
+        builder.add_output_layer("y", sum).unwrap();
+        builder.finish().unwrap()
+    }
+
+    const ABS: LayerId = LayerId(0);
+    const ROW: LayerId = LayerId(1);
+    const SUM: LayerId = LayerId(2);
+
+    fn output(network: &Network, layer: LayerId) -> TensorId {
+        network.layer(layer).outputs[0]
+    }
+
+    fn names(network: &Network) -> Vec<&str> {
+        network.layers().iter().map(|l| l.name.as_str()).collect()
+    }
+
+    #[test]
+    fn an_empty_edit_changes_nothing() {
+        let mut network = network();
+        let before = format!("{network:?}");
+        let summary = network.rewrite(|_| {});
+        assert!(summary.is_empty());
+        assert_eq!(format!("{network:?}"), before);
+    }
+
+    #[test]
+    fn a_layer_that_is_given_up_goes_only_if_nothing_reads_it() {
+        let mut network = network();
+        let summary = network.rewrite(|rewrite| {
+            rewrite.remove_if_unread(ABS);
+            rewrite.remove_if_unread(ROW);
+        });
+        assert_eq!(names(&network), ["abs", "sum"]);
+        let row = RewrittenLayer {
+            name: "row".to_owned(),
+            layer_type: LayerType::Reshape,
+        };
+        assert_eq!(summary.removed, [row]);
+        assert_eq!(summary.changed, []);
+    }
+
+    #[test]
+    fn readers_of_a_replaced_tensor_read_the_other_and_unread_constants_go() {
+        let mut network = network();
+        let x = network.inputs()[0];
+        let (abs, sum) = (output(&network, ABS), output(&network, SUM));
+        let summary = network.rewrite(|rewrite| {
+            rewrite.replace_tensor(abs, x).unwrap();
+            // `abs` stands for `x` by now.
+            rewrite.replace_tensor(sum, abs).unwrap();
+            assert_eq!(rewrite.resolve(sum), x);
+            assert_eq!(rewrite.input(SUM, 0), Some(x));
+            for layer in [ABS, SUM] {
+                rewrite.remove_if_unread(layer);
+            }
+        });
+        assert_eq!(names(&network), ["row"]);
+        assert_eq!(summary.constants_removed, 1);
+        let x = network.inputs()[0];
+        assert_eq!(network.layers()[0].inputs, [Some(x)]);
+        assert_eq!(network.outputs()[0].tensor, x);
+        assert_eq!(network.outputs()[0].name, "y");
+        assert_eq!(network.tensors().len(), 2);
+    }
+
+    #[test]
+    fn a_new_constant_stands_before_what_reads_it() {
+        let mut network = network();
+        let summary = network.rewrite(|rewrite| {
+            let ones = Bytes::from_static(&[1; 24]);
+            let new = rewrite.add_constant("new", info([2, 3]), ones).unwrap();
+            let data = Bytes::from_static(&[0; 4]);
+            rewrite.add_constant("unread", info([1, 1]), data).unwrap();
+            let mut inputs = rewrite.inputs(SUM);
+            inputs[1] = Some(new);
+            let descriptor = rewrite.descriptor(SUM).unwrap().clone();
+            rewrite.change_layer(SUM, descriptor, &inputs).unwrap();
+            assert_eq!(rewrite.input(SUM, 1), Some(new));
+        });
+        assert_eq!(summary.constants_removed, 1);
+        assert_eq!(summary.changed[0].name, "sum");
+        let read = network.layers()[2].inputs[1].unwrap();
+        assert_eq!(network.tensor(read).name, "new");
+        assert_eq!(network.tensor(read).constant().unwrap()[..], [1; 24]);
+        let constants = network.tensors().iter().filter(|t| t.constant().is_some());
+        assert_eq!(constants.count(), 1);
+        for (index, layer) in network.layers().iter().enumerate() {
+            let id = LayerId(index as u32);
+            for &output in &layer.outputs {
+                assert_eq!(network.tensor(output).producer(), Some(id));
+                assert!(layer.present_inputs().all(|input| input < output));
+            }
+        }
+    }
+
+    #[test]
+    fn edits_that_would_break_the_network_are_refused() {
+        let mut network = network();
+        let before = format!("{network:?}");
+        let (abs, row) = (output(&network, ABS), output(&network, ROW));
+        let sum = output(&network, SUM);
+        let x = network.inputs()[0];
+        network.rewrite(|rewrite| {
+            let error = rewrite.replace_tensor(row, x).unwrap_err();
+            assert!(matches!(error, RewriteError::Differs { .. }), "{error}");
+            // Computed later, or not computed at all.
+            for (old, new) in [(abs, sum), (abs, abs), (x, abs)] {
+                let error = rewrite.replace_tensor(old, new).unwrap_err();
+                assert!(matches!(error, RewriteError::Order { .. }), "{error}");
+            }
+            let none = TensorId(99);
+            let error = rewrite.replace_tensor(none, x).unwrap_err();
+            assert!(matches!(error, RewriteError::Unknown { .. }), "{error}");
+
+            let transpose = TransposeDescriptor::new(&[1, 0]).unwrap();
+            let reshape = ReshapeDescriptor::new();
+            let mut change = |layer, descriptor: LayerDescriptor, input| {
+                rewrite
+                    .change_layer(layer, descriptor, &[input])
+                    .unwrap_err()
+            };
+            let error = change(ABS, transpose.into(), Some(x));
+            assert!(matches!(error, RewriteError::Invalid(_)), "{error}");
+            let error = change(ABS, reshape.into(), Some(sum));
+            assert!(matches!(error, RewriteError::Order { .. }), "{error}");
+            let error = change(ABS, reshape.into(), None);
+            assert!(matches!(error, RewriteError::Invalid(_)), "{error}");
+            let error = change(LayerId(9), reshape.into(), Some(x));
+            assert!(matches!(error, RewriteError::Unknown { .. }), "{error}");
+            let split = SplitDescriptor { axis: 7 };
+            let error = change(ABS, split.into(), Some(x));
+            assert!(matches!(error, RewriteError::Invalid(_)), "{error}");
+
+            let short = Bytes::from_static(&[0; 3]);
+            let error = rewrite.add_constant("c", info([1, 1]), short).unwrap_err();
+            assert!(matches!(error, RewriteError::Invalid(_)), "{error}");
+        });
+        assert_eq!(format!("{network:?}"), before);
+    }
+}

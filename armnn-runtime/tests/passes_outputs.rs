@@ -92,6 +92,21 @@ fn a_network_of_identities_gives_its_input() {
 }
 
 #[test]
+fn inputs_and_constants_as_outputs() {
+    let mut b = NetworkBuilder::new();
+    let x = b.add_input_layer("x", float_info([2, 3])).unwrap();
+    let c = constant(&mut b, &mut Random::new(3), [2, 3]);
+    for (name, tensor) in [("x", x), ("c", c)] {
+        let same = b.add_reshape_layer([2, 3], tensor, "").unwrap();
+        b.add_output_layer(name, same).unwrap();
+        b.add_output_layer("again", same).unwrap();
+    }
+    let network = b.finish().unwrap();
+    let input = Random::new(4).tensor([2, 3]);
+    assert!(assert_removes(Pass::Identities, &network, &[input]).is_empty());
+}
+
+#[test]
 fn transposes_in_a_row() {
     for (declared, given) in [
         ([2, 3, 4, 5], [2, 3, 4, 5]),

@@ -82,6 +82,7 @@ pub fn copy(tensor: &HostTensor) -> HostTensor {
 
 /// Numbers that look random, the same for the same seed (xorshift64*: Vigna, "An experimental
 /// exploration of Marsaglia's xorshift generators, scrambled", 2016).
+#[derive(Clone)]
 pub struct Random(u64);
 
 impl Random {
