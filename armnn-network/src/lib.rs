@@ -14,6 +14,7 @@ mod dot;
 mod error;
 mod graph;
 mod inference;
+mod rewrite;
 mod tensor_rules;
 mod type_rules;
 
@@ -21,3 +22,4 @@ pub use builder::{NetworkBuilder, OutputDeclaration};
 pub use error::{LayerProblem, NetworkError, Result, TensorProblem};
 pub use graph::{Layer, LayerId, Network, NetworkOutput, Tensor, TensorId, TensorSource};
 pub use inference::infer_shapes;
+pub use rewrite::{Rewrite, RewriteError, RewriteSummary, RewrittenLayer};

@@ -22,7 +22,9 @@ pub use armnn_backend_api::{
     BackendError, BackendId, BackendKind, BackendVersion, Capabilities, DataType, LayerType,
     Quantization, Shape, StaticBackend, TensorInfo,
 };
-pub use armnn_network::{LayerId, Network, NetworkBuilder, TensorId};
+pub use armnn_network::{
+    LayerId, Network, NetworkBuilder, RewriteSummary, RewrittenLayer, TensorId,
+};
 pub use backend::Device;
 pub use backend_registry::{BackendRegistry, Origin};
 pub use dynamic_backend::DynamicBackend;
@@ -34,7 +36,7 @@ pub use loader::load::Selection;
 pub use network::{ExecutionState, LoadOptions, LoadedNetwork, ProfileEvent, StepReport, StepTime};
 pub use optimizer::{
     AssignmentReport, Choice, GatheredRefusal, LayerAssignment, LayerPattern, LayerPatternError,
-    OptimizedNetwork, OptimizerOptions, Refusal,
+    OptimizedNetwork, OptimizerOptions, Pass, PassError, PassReport, PassSelection, Refusal,
 };
 pub use options::{BackendOption, BackendOptionValue};
 pub use runtime::{BackendInfo, BackendReport, CreationOptions, Runtime, UnloadReport};

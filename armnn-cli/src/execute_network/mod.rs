@@ -161,6 +161,7 @@ fn optimize(
             .map(|pin| (pin.pattern.clone(), pin.backend.clone()))
             .collect(),
         strict: arguments.strict,
+        ..OptimizerOptions::default()
     };
     runtime
         .optimize(network.clone(), &options)

@@ -74,6 +74,7 @@ impl LoadedNetwork {
             network,
             constants,
             assignment,
+            ..
         } = optimized;
         let known = |id: &BackendId| assignment.backends.iter().any(|b| b.id() == id);
         if let Some((id, option)) = options.backend_options.iter().find(|(id, _)| !known(id)) {

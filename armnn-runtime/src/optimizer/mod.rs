@@ -1,6 +1,7 @@
 //! From a network to an optimized one: which backend executes which layer.
 
 mod assignment;
+mod passes;
 mod pattern;
 mod report;
 mod subgraphs;
@@ -11,6 +12,7 @@ use armnn_backend_api::{BackendId, Shape};
 use armnn_network::Network;
 
 pub(crate) use assignment::{Assignment, Reassignment};
+pub use passes::{Pass, PassError, PassReport, PassSelection};
 pub use pattern::{LayerPattern, LayerPatternError};
 pub use report::{AssignmentReport, Choice, GatheredRefusal, LayerAssignment, Refusal};
 pub(crate) use subgraphs::cut;
@@ -34,6 +36,11 @@ pub struct OptimizerOptions {
     /// No fallback at all: a preferred backend that is not there, or a layer that its first choice
     /// refuses, is an error.
     pub strict: bool,
+    /// Which rewrites of the network run before layers are assigned.
+    pub passes: PassSelection,
+    /// The passes after which [`rewrites`](OptimizedNetwork::rewrites) holds the network as a
+    /// drawing.
+    pub print_after: Vec<Pass>,
 }
 
 impl OptimizerOptions {
@@ -61,6 +68,7 @@ pub struct OptimizedNetwork {
     pub(crate) network: Network,
     pub(crate) constants: ConstantStore,
     pub(crate) assignment: Assignment,
+    rewrites: Vec<PassReport>,
 }
 
 impl OptimizedNetwork {
@@ -73,6 +81,11 @@ impl OptimizedNetwork {
     pub fn report(&self) -> &AssignmentReport {
         &self.assignment.report
     }
+
+    /// What the passes did, in order; those that did nothing are left out.
+    pub fn rewrites(&self) -> &[PassReport] {
+        &self.rewrites
+    }
 }
 
 impl std::fmt::Debug for OptimizedNetwork {
@@ -83,13 +96,14 @@ impl std::fmt::Debug for OptimizedNetwork {
     }
 }
 
-/// Assigns every layer of a network to one of `backends`.
+/// Rewrites a network by the passes, and assigns every layer to one of `backends`.
 pub(crate) fn optimize(
     mut network: Network,
     backends: &[Arc<BackendInstance>],
     unusable: &[(BackendId, String)],
     options: &OptimizerOptions,
 ) -> Result<OptimizedNetwork, OptimizeError> {
+    let rewrites = passes::run(&mut network, options);
     let aligned = backends.iter().any(|b| {
         !b.capabilities()
             .has(armnn_backend_api::Capabilities::UNALIGNED_CONSTANTS)
@@ -109,6 +123,7 @@ pub(crate) fn optimize(
         network,
         constants,
         assignment,
+        rewrites,
     })
 }
 
