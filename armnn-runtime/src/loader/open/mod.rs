@@ -22,9 +22,13 @@ use crate::{dynamic_backend::DynamicBackendError, dynamic_backend_utils::open_ha
 /// Loading runs the initialization code of the library and of everything that it needs.
 pub unsafe fn open(candidate: &Candidate, inspection: &Inspection) -> Result<Handle, Refusal> {
     let before = images::loaded();
+    if let Some(harmful) = dependencies::find_harmful(&candidate.canonical_path, inspection, &before)
+    {
+        return Err(harmful_refusal(&harmful));
+    }
     // SAFETY: the caller takes the responsibility for the library's code.
     let handle = unsafe { open_handle(&candidate.canonical_path) }
-        .map_err(|error| open_refusal(candidate, inspection, error))?;
+        .map_err(|error| open_refusal(candidate, inspection, &before, error))?;
     // One that has just been mapped comes from the file as it is.
     if let Some(image) = handle.image().filter(|image| before.contains(image)) {
         refuse_stale_image(candidate, image)?;
@@ -32,16 +36,34 @@ pub unsafe fn open(candidate: &Candidate, inspection: &Inspection) -> Result<Han
     Ok(handle)
 }
 
+fn harmful_refusal(harmful: &dependencies::Harmful) -> Refusal {
+    Refusal::new(
+        Stage::Open,
+        Code::OpenFailed,
+        format!(
+            "{}, needed by {}, would harm the process: {}",
+            harmful.path.display(),
+            harmful.needed_by.display(),
+            harmful.reason
+        ),
+    )
+    .with_hint(format!(
+        "install {} again, or build it without an executable stack",
+        harmful.path.display()
+    ))
+}
+
 fn open_refusal(
     candidate: &Candidate,
     inspection: &Inspection,
+    loaded: &[Image],
     error: DynamicBackendError,
 ) -> Refusal {
     let reason = match error {
         DynamicBackendError::OpenFailed { reason, .. } => reason,
         other => other.to_string(),
     };
-    match dependencies::find_missing(&candidate.canonical_path, inspection) {
+    match dependencies::find_missing(&candidate.canonical_path, inspection, loaded) {
         // The search knows less than the dynamic linker (the paths that the program was linked
         // with, for instance), so it only counts where the linker speaks of the same library.
         Some(missing) if reason.contains(&missing.name) => Refusal::new(
