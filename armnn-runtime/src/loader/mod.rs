@@ -41,6 +41,8 @@ mod images;
 pub mod layout_check;
 #[cfg(target_os = "linux")]
 pub mod open;
+#[cfg(target_os = "linux")]
+pub mod process_state;
 
 pub use self::{
     handle::Handle,

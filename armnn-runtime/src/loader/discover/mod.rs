@@ -280,16 +280,20 @@ fn named(path: &Path, refusal: Refusal, file_name: BackendFileName) -> Verdict {
 }
 
 fn name_mismatch(path: &Path) -> Verdict {
+    let nearest = path
+        .file_name()
+        .and_then(|name| BackendFileName::nearest(name.as_encoded_bytes()));
+    let example = nearest.as_deref().unwrap_or("Arm_GpuAcc_backend.so");
     Verdict::refused(
         path,
         refusal(
             Code::NameMismatch,
             "the name does not follow the scheme <vendor>_<name>_backend.so[.N[.N[.N]]]",
         )
-        .with_hint(
-            "if this is a backend, rename it, for instance to Arm_GpuAcc_backend.so; vendor and \
-             name consist of letters and digits",
-        ),
+        .with_hint(format!(
+            "if this is a backend, rename it, for instance to {example}; vendor and name consist \
+             of letters and digits"
+        )),
     )
 }
 

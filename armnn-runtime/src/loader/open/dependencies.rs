@@ -36,6 +36,8 @@ pub(super) struct Missing {
     pub(super) name: String,
     /// The file that needs it.
     pub(super) needed_by: PathBuf,
+    /// The directories where it was looked for, in order.
+    pub(super) sought_in: Vec<PathBuf>,
 }
 
 /// A library that must not be loaded.
@@ -59,9 +61,10 @@ pub(super) fn find_missing(
     walk(path, inspection, loaded, |library, name, found| match found {
         Found::InMemory | Found::File(..) => ControlFlow::Continue(()),
         Found::Unknown => ControlFlow::Break(None),
-        Found::Nowhere => ControlFlow::Break(Some(Missing {
+        Found::Nowhere(sought_in) => ControlFlow::Break(Some(Missing {
             name: name.to_owned(),
             needed_by: library.path.clone(),
+            sought_in: sought_in.clone(),
         })),
     })
     .flatten()
@@ -187,7 +190,8 @@ enum Found {
     File(PathBuf, Box<Inspection>),
     /// It depends on something that only the dynamic linker knows.
     Unknown,
-    Nowhere,
+    /// In none of these directories, nor in the linker's cache.
+    Nowhere(Vec<PathBuf>),
 }
 
 struct Search {
@@ -203,7 +207,7 @@ impl Search {
             let path = expand_origin(Path::new(name), &library.path);
             return match usable(&path) {
                 Some(inspection) => Found::File(path, inspection),
-                None => Found::Nowhere,
+                None => Found::Nowhere(path.parent().map(Path::to_owned).into_iter().collect()),
             };
         }
         if self.loaded.contains(OsStr::new(name)) {
@@ -215,12 +219,14 @@ impl Search {
             &library.inherited
         };
         let system = system_directories();
-        let directories = rpath
+        let directories: Vec<&PathBuf> = rpath
             .iter()
             .chain(&self.environment)
             .chain(&library.runpath)
-            .map(|directory| directory.join(name));
+            .collect();
         let paths = directories
+            .iter()
+            .map(|directory| directory.join(name))
             .chain(std::iter::once_with(|| self.cached(name)).flatten())
             .chain(system.iter().map(|directory| directory.join(name)));
         let mut is_unknown = false;
@@ -234,7 +240,8 @@ impl Search {
         if is_unknown {
             Found::Unknown
         } else {
-            Found::Nowhere
+            let sought = directories.into_iter().chain(&system).cloned().collect();
+            Found::Nowhere(sought)
         }
     }
 
