@@ -198,7 +198,11 @@ fn a_library_that_is_needed_and_cut_short_is_found_before_it_is_mapped() {
     let nest = Nest::new();
     let folder = nest.root.path().to_str().unwrap();
     let library = |name: &str, source: &str, flags: &[&str]| {
-        let all = [&["-shared", "-fPIC", "-L", folder, "-Wl,-rpath,$ORIGIN"], flags].concat();
+        let all = [
+            &["-shared", "-fPIC", "-L", folder, "-Wl,-rpath,$ORIGIN"],
+            flags,
+        ]
+        .concat();
         compile(source, &all, nest.root.path().join(name))
     };
     let deepest = library(
@@ -414,12 +418,18 @@ fn nothing_of_a_file_runs_that_is_refused_at_or_before_inspection() {
     let file = fs::OpenOptions::new().write(true).open(&cut).unwrap();
     file.set_len(length / 3).unwrap();
     let program = backend("X").c_source() + "\nint main(void) { return 0; }";
-    compile(&program, &["-fPIE", "-pie", "-rdynamic"], nest.at("Program"));
+    compile(
+        &program,
+        &["-fPIE", "-pie", "-rdynamic"],
+        nest.at("Program"),
+    );
     backend("X").version_function("").build(nest.at("Symbol"));
     backend("X")
         .version_function("int GetVersion;")
         .build(nest.at("Data"));
-    backend("X").flag("-Wl,-z,execstack").build(nest.at("Stack"));
+    backend("X")
+        .flag("-Wl,-z,execstack")
+        .build(nest.at("Stack"));
     let note = |note: Note| backend("X").note(note);
     note(Note {
         id: "\"\"".into(),

@@ -524,7 +524,12 @@ fn a_new_file_in_the_place_of_one_that_is_still_in_memory_is_not_mistaken_for_it
         assert_eq!(new.handle().unwrap().path(), path);
         let again = load(&path).unwrap();
         assert_eq!(again.backend_id().as_str(), version);
-        assert!(again.handle().unwrap().is_same_library(new.handle().unwrap()));
+        assert!(
+            again
+                .handle()
+                .unwrap()
+                .is_same_library(new.handle().unwrap())
+        );
         assert!(!old.handle().unwrap().is_same_library(new.handle().unwrap()));
     }
 }

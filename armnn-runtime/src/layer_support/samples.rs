@@ -198,7 +198,9 @@ impl Sample {
     /// Zeros.
     fn constant_of(&mut self, name: &str, info: TensorInfo) -> Option<TensorId> {
         let zeros = vec![0; info.byte_len()?];
-        self.builder.add_constant_layer(name, info, zeros.into()).ok()
+        self.builder
+            .add_constant_layer(name, info, zeros.into())
+            .ok()
     }
 }
 

@@ -247,7 +247,10 @@ fn locale() -> Option<String> {
 /// The mask for the permissions of new files. Asking by `umask` would change it, for all threads.
 fn umask() -> Option<u32> {
     let mut status = [0; 512];
-    let read = File::open("/proc/self/status").ok()?.read(&mut status).ok()?;
+    let read = File::open("/proc/self/status")
+        .ok()?
+        .read(&mut status)
+        .ok()?;
     let text = std::str::from_utf8(&status[..read]).ok()?;
     let value = text.lines().find_map(|line| line.strip_prefix("Umask:"))?;
     u32::from_str_radix(value.trim(), 8).ok()
@@ -316,7 +319,10 @@ mod tests {
         after.environment.remove(std::ffi::OsStr::new("PATH"));
         let changes = before.changes_to(&after);
         let mut variables = vec!["TOKEN".to_owned()];
-        if before.environment.contains_key(std::ffi::OsStr::new("PATH")) {
+        if before
+            .environment
+            .contains_key(std::ffi::OsStr::new("PATH"))
+        {
             variables.insert(0, "PATH".to_owned());
         }
         assert_eq!(changes, [ProcessStateChange::Environment { variables }]);

@@ -158,6 +158,14 @@ impl Candidate {
         }
     }
 
+    /// Whether it is another name of a file that is in use.
+    pub(super) fn is_of_loaded_family(&self, all: &[Self]) -> bool {
+        self.entry.code == Some(Code::DuplicateFile.as_str())
+            && all.iter().any(|other| {
+                other.is_loaded() && other.entry.canonical_path == self.entry.canonical_path
+            })
+    }
+
     /// Whether it is in use.
     pub(super) fn is_loaded(&self) -> bool {
         self.entry.status == Status::Loaded.as_str()
@@ -183,7 +191,9 @@ fn nearest_name(verdict: &Verdict) -> Option<String> {
 #[cfg(target_os = "linux")]
 fn noted_id(verdict: &Verdict) -> Option<String> {
     use armnn_runtime::loader::inspect::{HostInterface, inspect_path};
-    let note = inspect_path(&verdict.path, HostInterface::CURRENT).ok()?.note?;
+    let note = inspect_path(&verdict.path, HostInterface::CURRENT)
+        .ok()?
+        .note?;
     let id = note.backend_id.as_str();
     // Names of files have fewer characters than ids.
     let is_word = id.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -327,7 +337,10 @@ mod tests {
             let text = explain(backend, host);
             assert!(text.contains(words), "{text}");
             assert!(
-                text.contains(&format!("{}.{}, used through {}.{}", backend.0, backend.1, host.0, host.1)),
+                text.contains(&format!(
+                    "{}.{}, used through {}.{}",
+                    backend.0, backend.1, host.0, host.1
+                )),
                 "{text}"
             );
         }

@@ -50,14 +50,19 @@ pub struct Arguments {
 /// # Errors
 /// When none can be used, or an option for one is wrong.
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let diagnosis = Diagnosis::new(&arguments.dynamic_backends_paths, &arguments.backend_options)?;
+    let diagnosis = Diagnosis::new(
+        &arguments.dynamic_backends_paths,
+        &arguments.backend_options,
+    )?;
     match arguments.format {
         Format::Text => terminal::print(&render::text(&diagnosis, Style::of_stdout()))?,
         Format::Json => terminal::print_json(&diagnosis)?,
     }
     if diagnosis.usable == 0 {
         if diagnosis.paths.is_empty() {
-            bail!("no directory was searched; name the one that holds the backends with --path DIR");
+            bail!(
+                "no directory was searched; name the one that holds the backends with --path DIR"
+            );
         }
         bail!("no backend can be used; see the findings for the reasons");
     }

@@ -16,7 +16,11 @@ fn write(out: &mut String, diagnosis: &Diagnosis, style: Style) -> std::fmt::Res
     let version = &diagnosis.api_version;
     writeln!(out, "{} {version}", style.heading("Backend interface"))?;
 
-    writeln!(out, "\n{}", style.heading("Directories that were looked at"))?;
+    writeln!(
+        out,
+        "\n{}",
+        style.heading("Directories that were looked at")
+    )?;
     for path in &diagnosis.paths {
         let entry = &path.entry;
         let reason = style.faint(format_args!("({})", path.reason));
@@ -24,14 +28,21 @@ fn write(out: &mut String, diagnosis: &Diagnosis, style: Style) -> std::fmt::Res
             "ok" => writeln!(out, "  {}  {reason}", entry.path)?,
             status => {
                 let status = style.bad(status);
-                writeln!(out, "  {}  {reason}  {status}: {}", entry.path, entry.message)?;
+                writeln!(
+                    out,
+                    "  {}  {reason}  {status}: {}",
+                    entry.path, entry.message
+                )?;
                 writeln!(out, "    {}", style.notable(path.hint))?;
             }
         }
     }
     if diagnosis.paths.is_empty() {
         let hint = "name the directory that holds the backends with --path DIR";
-        writeln!(out, "  none: no list is compiled in, so that only what is named is searched")?;
+        writeln!(
+            out,
+            "  none: no list is compiled in, so that only what is named is searched"
+        )?;
         writeln!(out, "    {}", style.notable(hint))?;
     }
 
@@ -45,6 +56,10 @@ fn write(out: &mut String, diagnosis: &Diagnosis, style: Style) -> std::fmt::Res
 
     writeln!(out, "\n{}", style.heading("Files"))?;
     for candidate in &diagnosis.candidates {
+        // That a family of links is one file is as it should be.
+        if candidate.is_of_loaded_family(&diagnosis.candidates) {
+            continue;
+        }
         write_candidate(out, candidate, style)?;
     }
     if diagnosis.candidates.is_empty() {

@@ -184,16 +184,28 @@ mod tests {
             ("Arm_GpuAcc_backendXso", "Arm_GpuAccbackendXso_backend.so"),
             ("Arm-GpuAcc-backend.so", "Arm_GpuAcc_backend.so"),
             ("GpuAcc_backend.so", "Vendor_GpuAcc_backend.so"),
-            ("Arm_GpuAcc_backend.so.1.2.3.4", "Arm_GpuAcc_backend.so.1.2.3"),
+            (
+                "Arm_GpuAcc_backend.so.1.2.3.4",
+                "Arm_GpuAcc_backend.so.1.2.3",
+            ),
             ("Arm_GpuAcc_backend.so.1,1.1", "Arm_GpuAcc_backend.so.1.1.1"),
-            ("Arm_GpuAcc_backend.so.10.1.33.", "Arm_GpuAcc_backend.so.10.1.33"),
+            (
+                "Arm_GpuAcc_backend.so.10.1.33.",
+                "Arm_GpuAcc_backend.so.10.1.33",
+            ),
             ("Arm_GpuAcc.so", "Arm_GpuAcc_backend.so"),
         ] {
             let found = BackendFileName::nearest(file.as_bytes()).unwrap();
             assert_eq!(found, nearest, "{file}");
             assert!(parse(&found).is_some(), "{found}");
         }
-        for file in [&b"__backend.so"[..], b"backend", b".so", b"", b"\xff_backend.so"] {
+        for file in [
+            &b"__backend.so"[..],
+            b"backend",
+            b".so",
+            b"",
+            b"\xff_backend.so",
+        ] {
             assert_eq!(BackendFileName::nearest(file), None);
         }
     }

@@ -182,17 +182,19 @@ fn refusal(code: Code, message: impl Into<String>) -> Refusal {
 fn interesting_names(directory: &Path) -> (Vec<(OsString, bool)>, Option<String>) {
     let mut names = Vec::new();
     let mut failure = None;
+    let mut add = |name: &std::ffi::OsStr, is_directory| {
+        if file_name::looks_like_a_backend(name.as_encoded_bytes()) {
+            names.push((name.to_owned(), is_directory));
+        }
+    };
     for entry in walkdir::WalkDir::new(directory).min_depth(1).max_depth(1) {
         match entry {
-            Ok(entry) => {
-                if file_name::looks_like_a_backend(entry.file_name().as_encoded_bytes()) {
-                    let is_directory = entry.file_type().is_dir();
-                    names.push((entry.file_name().to_owned(), is_directory));
-                }
-            }
-            // Below the directory itself there is nothing that walkdir would open.
-            Err(error) if error.depth() > 0 => {}
-            Err(error) => failure = Some(error.to_string()),
+            Ok(entry) => add(entry.file_name(), entry.file_type().is_dir()),
+            Err(error) => match error.path().filter(|path| *path != directory) {
+                // Of what kind that entry is was not to be found out: the next look tells.
+                Some(path) => add(path.file_name().unwrap_or_default(), false),
+                None => failure = Some(error.to_string()),
+            },
         }
     }
     names.sort_unstable();

@@ -58,15 +58,20 @@ pub(super) fn find_missing(
     inspection: &Inspection,
     loaded: &[Image],
 ) -> Option<Missing> {
-    walk(path, inspection, loaded, |library, name, found| match found {
-        Found::InMemory | Found::File(..) => ControlFlow::Continue(()),
-        Found::Unknown => ControlFlow::Break(None),
-        Found::Nowhere(sought_in) => ControlFlow::Break(Some(Missing {
-            name: name.to_owned(),
-            needed_by: library.path.clone(),
-            sought_in: sought_in.clone(),
-        })),
-    })
+    walk(
+        path,
+        inspection,
+        loaded,
+        |library, name, found| match found {
+            Found::InMemory | Found::File(..) => ControlFlow::Continue(()),
+            Found::Unknown => ControlFlow::Break(None),
+            Found::Nowhere(sought_in) => ControlFlow::Break(Some(Missing {
+                name: name.to_owned(),
+                needed_by: library.path.clone(),
+                sought_in: sought_in.clone(),
+            })),
+        },
+    )
     .flatten()
 }
 
@@ -104,11 +109,14 @@ fn harm(inspection: &Inspection) -> Option<String> {
     let is_library = inspection.file_type == Some(elf::ET_DYN.0)
         && inspection.interpreter.is_none()
         && !inspection.flags.pie;
-    let refusal = inspection.refusals.iter().find(|refusal| match refusal.code {
-        Code::Truncated | Code::ExecutableStack => true,
-        Code::NotSharedObject => is_library,
-        _ => false,
-    })?;
+    let refusal = inspection
+        .refusals
+        .iter()
+        .find(|refusal| match refusal.code {
+            Code::Truncated | Code::ExecutableStack => true,
+            Code::NotSharedObject => is_library,
+            _ => false,
+        })?;
     Some(refusal.message.clone())
 }
 

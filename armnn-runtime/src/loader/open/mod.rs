@@ -5,7 +5,7 @@ mod linker_cache;
 mod loaded_files;
 
 use std::{
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     fs::File,
     os::unix::ffi::{OsStrExt as _, OsStringExt as _},
     path::{Path, PathBuf},
@@ -37,7 +37,8 @@ const MAX_VERSIONS: usize = 64;
 /// Loading runs the initialization code of the library and of everything that it needs.
 pub unsafe fn open(candidate: &Candidate, inspection: &Inspection) -> Result<Handle, Refusal> {
     let before = images::loaded();
-    if let Some(harmful) = dependencies::find_harmful(&candidate.canonical_path, inspection, &before)
+    if let Some(harmful) =
+        dependencies::find_harmful(&candidate.canonical_path, inspection, &before)
     {
         return Err(harmful_refusal(&harmful));
     }
@@ -61,28 +62,28 @@ pub unsafe fn open(candidate: &Candidate, inspection: &Inspection) -> Result<Han
 
 /// The path itself, or a spelling of it under which no other file is in memory.
 fn unused_path(path: &Path, file: &File, loaded: &[Image]) -> PathBuf {
-    let mut spelling = path.to_owned();
-    for _ in 0..MAX_VERSIONS {
-        // Byte for byte, as the dynamic linker compares.
-        let image = loaded
-            .iter()
-            .find(|image| image.path.as_os_str() == spelling.as_os_str());
-        match image {
-            Some(image) if is_other_file(file, image) => {}
-            _ => break,
-        }
-        spelling = match (spelling.parent(), path.file_name()) {
-            (Some(directory), Some(name)) => another_spelling(directory, name),
-            _ => break,
-        };
-    }
-    spelling
+    (0..MAX_VERSIONS)
+        .map(|n| spelling(path, n))
+        .find(|spelling| {
+            // Byte for byte, as the dynamic linker compares.
+            let image = loaded
+                .iter()
+                .find(|image| image.path.as_os_str() == spelling.as_os_str());
+            image.is_none_or(|image| !is_other_file(file, image))
+        })
+        .unwrap_or_else(|| path.to_owned())
 }
 
-/// `directory/./name`, whatever `directory` ends with.
-fn another_spelling(directory: &Path, name: &OsStr) -> PathBuf {
+/// `directory/name` with `n` times `./` between them.
+fn spelling(path: &Path, n: usize) -> PathBuf {
+    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+        return path.to_owned();
+    };
     let mut bytes = directory.as_os_str().as_bytes().to_vec();
-    bytes.extend_from_slice(b"/./");
+    if !bytes.ends_with(b"/") {
+        bytes.push(b'/');
+    }
+    bytes.extend_from_slice(&b"./".repeat(n));
     bytes.extend_from_slice(name.as_bytes());
     OsString::from_vec(bytes).into()
 }
