@@ -1,6 +1,6 @@
 //! Directories of hostile files, each a real one on disk, taken through all stages: one verdict for
 //! each, nothing of a refused file runs, and the good backend beside them loads.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "dynamic-backends"))]
 
 mod shared_objects;
 

@@ -1,5 +1,5 @@
 //! Opening libraries, asking them who they are, and closing them.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "dynamic-backends"))]
 
 mod shared_objects;
 

@@ -1,6 +1,6 @@
 //! What a backend changes of the process while it is loaded is noticed, reported and left as it is.
 //! Each in a process of its own, as the changes stay.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "dynamic-backends"))]
 
 mod shared_objects;
 

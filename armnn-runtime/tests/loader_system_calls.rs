@@ -1,7 +1,11 @@
 //! Loading while the system fails: the n-th opening, reading, mapping of a file, for each n, and the
 //! n-th allocation inside the dynamic linker. Whatever fails costs one candidate, or one directory,
 //! and never another verdict.
-#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#![cfg(all(
+    target_os = "linux",
+    target_arch = "x86_64",
+    feature = "dynamic-backends"
+))]
 
 mod shared_objects;
 

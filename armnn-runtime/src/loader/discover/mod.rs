@@ -233,6 +233,9 @@ impl Scan {
 
     #[cfg(target_os = "linux")]
     fn file(&mut self, directory: usize, path: PathBuf, file_name: BackendFileName) {
+        if cfg!(not(feature = "dynamic-backends")) {
+            return self.refuse_unsupported(&path, file_name);
+        }
         let candidate = match look_at(directory, &path, &file_name) {
             Ok(candidate) => candidate,
             Err(refusal) => return self.refuse(named(&path, refusal, file_name)),
@@ -256,15 +259,21 @@ impl Scan {
         }
     }
 
-    /// Loading needs an ELF system, so every file that could be meant is refused, by name.
     #[cfg(not(target_os = "linux"))]
     fn file(&mut self, _directory: usize, path: PathBuf, file_name: BackendFileName) {
+        self.refuse_unsupported(&path, file_name);
+    }
+
+    /// Loading needs an ELF system, and the feature for it: without them every file that could be
+    /// meant is refused, by name.
+    fn refuse_unsupported(&mut self, path: &Path, file_name: BackendFileName) {
         let refusal = refusal(
             Code::UnsupportedPlatform,
-            "dynamic backends can be loaded on Linux only",
+            "dynamic backends can be loaded on Linux only, by a runtime that was built with the \
+             feature `dynamic-backends`",
         )
-        .with_hint("link the backend into the application instead");
-        self.refuse(named(&path, refusal, file_name));
+        .with_hint("link the backend into the application instead, or build the runtime with it");
+        self.refuse(named(path, refusal, file_name));
     }
 
     fn refuse(&mut self, verdict: Verdict) {
