@@ -54,8 +54,11 @@ pub enum DynamicBackendError {
     /// The library is no backend that can be used.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// Nothing can be loaded on this system.
-    #[error("dynamic backends can be loaded on Linux only; link the backend instead")]
+    /// Nothing can be loaded on this system, or by this build.
+    #[error(
+        "dynamic backends can be loaded on Linux only, and by a runtime that was built with the \
+         feature `dynamic-backends`; link the backend instead"
+    )]
     UnsupportedPlatform,
 }
 

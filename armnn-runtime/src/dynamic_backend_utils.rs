@@ -80,7 +80,8 @@ pub fn get_shared_objects<P: AsRef<Path>>(directories: &[P]) -> Vec<PathBuf> {
 /// libraries, so that two backends keep their functions of the same name apart.
 ///
 /// # Errors
-/// When the path is empty, or the dynamic linker refuses the file, in its own words.
+/// When the path is empty, the dynamic linker refuses the file, in its own words, or this library was
+/// built without the feature `dynamic-backends`.
 ///
 /// # Safety
 /// Loading runs the initialization code of the library and of everything that it needs.
@@ -88,6 +89,9 @@ pub fn get_shared_objects<P: AsRef<Path>>(directories: &[P]) -> Vec<PathBuf> {
 pub unsafe fn open_handle(path: &Path) -> Result<Handle, DynamicBackendError> {
     if path.as_os_str().is_empty() {
         return Err(DynamicBackendError::EmptyPath);
+    }
+    if cfg!(not(feature = "dynamic-backends")) {
+        return Err(DynamicBackendError::UnsupportedPlatform);
     }
     #[cfg(target_os = "linux")]
     {

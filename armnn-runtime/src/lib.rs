@@ -9,6 +9,7 @@ mod error;
 #[cfg(target_os = "linux")]
 mod fault_safe_read;
 mod float_environment;
+mod layer_support;
 pub mod loader;
 mod network;
 mod optimizer;
@@ -32,6 +33,7 @@ pub use error::{
     CreateError, ExecuteError, InputError, LoadError, OptimizeError, RunError, ShutdownError,
     TensorError,
 };
+pub use layer_support::LayerSupport;
 pub use loader::load::Selection;
 pub use network::{ExecutionState, LoadOptions, LoadedNetwork, ProfileEvent, StepReport, StepTime};
 pub use optimizer::{

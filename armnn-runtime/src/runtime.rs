@@ -15,6 +15,7 @@ use crate::{
     dynamic_backend::DynamicBackend,
     dynamic_backend_utils::get_backend_paths,
     error::{CreateError, LoadError, OptimizeError, ShutdownError},
+    layer_support::{self, LayerSupport},
     loader::{
         Code, HostInterface, Refusal, Stage, Status, UnloadOutcome, Verdict, create,
         load::{self, Created, Loaded, Request, Selection},
@@ -404,6 +405,23 @@ impl Runtime {
             None => Err(armnn_backend_api::BackendError::unavailable(
                 self.why_missing(id),
             )),
+        }
+    }
+
+    /// Which types of layers a backend takes, and for which types of elements: what it answers when it
+    /// is asked about a plain layer of each. For people; what becomes of a real network is in
+    /// [`OptimizedNetwork::report`].
+    ///
+    /// # Errors
+    /// When there is no such backend, or no hardware for it.
+    pub fn layer_support(
+        &self,
+        id: &BackendId,
+    ) -> Result<Vec<LayerSupport>, armnn_backend_api::BackendError> {
+        self.probe(id)?;
+        match self.registry.get(id) {
+            Some(backend) => Ok(layer_support::find_out(backend.instance())),
+            None => Ok(Vec::new()),
         }
     }
 

@@ -1,5 +1,5 @@
 //! Which files of a directory are candidates, and what is said of the others.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "dynamic-backends"))]
 
 mod shared_objects;
 

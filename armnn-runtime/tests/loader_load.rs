@@ -1,5 +1,5 @@
 //! Whole directories: which backends come out, and the verdict of every candidate.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "dynamic-backends"))]
 
 mod shared_objects;
 

@@ -1,5 +1,5 @@
 //! Opening libraries, asking them who they are, and closing them.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "dynamic-backends"))]
 
 mod shared_objects;
 
@@ -509,22 +509,51 @@ fn libraries_with_the_same_symbols_are_kept_apart() {
     assert_eq!(b.backend_id().as_str(), "Second");
 }
 
+/// The dynamic linker alone would give the old library for the path of the new one.
 #[test]
 fn a_new_file_in_the_place_of_one_that_is_still_in_memory_is_not_mistaken_for_it() {
     let root = directory();
     let path = root.path().join("Arm_X_backend.so");
-    let pinned = Backend::new("X").flag("-Wl,-z,nodelete");
-    let file = pinned.build(&path);
-    drop(load(&file).unwrap());
+    let pinned = |id: &str| Backend::new(id).flag("-Wl,-z,nodelete").build(&path);
+    let old = load(&pinned("X")).unwrap();
     // The same file again is no problem.
-    drop(load(&file).unwrap());
-    let file = Backend::new("New").build(&path);
-    let refusal = refused(&file, Stage::Open, Code::OpenFailed);
-    assert!(refusal.message.contains("older version"), "{refusal}");
-    // Under another name it loads.
-    let renamed = root.path().join("Arm_X_backend.so.2");
-    fs::rename(&file, &renamed).unwrap();
-    assert_eq!(load(&renamed).unwrap().backend_id().as_str(), "New");
+    drop(load(&path).unwrap());
+    for version in ["Second", "Third", "Fourth"] {
+        let new = load(&pinned(version)).unwrap();
+        assert_eq!(new.backend_id().as_str(), version);
+        assert_eq!(new.handle().unwrap().path(), path);
+        let again = load(&path).unwrap();
+        assert_eq!(again.backend_id().as_str(), version);
+        assert!(
+            again
+                .handle()
+                .unwrap()
+                .is_same_library(new.handle().unwrap())
+        );
+        assert!(!old.handle().unwrap().is_same_library(new.handle().unwrap()));
+    }
+}
+
+#[test]
+fn a_file_that_is_overwritten_while_it_is_in_use_is_not_given_to_others() {
+    use std::io::Write as _;
+    let root = directory();
+    let path = Backend::new("X").build(root.path().join("Arm_X_backend.so"));
+    let old = load(&path).unwrap();
+    // The same bytes, so that what is in memory stays what it was; only the time tells.
+    let bytes = fs::read(&path).unwrap();
+    let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all(&bytes).unwrap();
+    let an_hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    file.set_modified(an_hour_ago).unwrap();
+    drop(file);
+    let refusal = refused(&path, Stage::Open, Code::OpenFailed);
+    assert!(refusal.message.contains("overwritten"), "{refusal}");
+    assert!(refusal.hint.contains("rename"), "{}", refusal.hint);
+    // Once it is gone, the file is a file like any other.
+    assert_eq!(old.backend_id().as_str(), "X");
+    drop(old);
+    assert_eq!(load(&path).unwrap().backend_id().as_str(), "X");
 }
 
 #[test]

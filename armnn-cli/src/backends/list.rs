@@ -201,7 +201,7 @@ impl List {
 }
 
 impl PathEntry {
-    fn new(report: &PathReport) -> Self {
+    pub(super) fn new(report: &PathReport) -> Self {
         Self {
             path: report.path.display().to_string(),
             source: report.source.as_str(),
@@ -212,7 +212,7 @@ impl PathEntry {
 }
 
 impl CandidateEntry {
-    fn new(verdict: &Verdict) -> Self {
+    pub(super) fn new(verdict: &Verdict) -> Self {
         Self {
             path: verdict.path.display().to_string(),
             canonical_path: verdict

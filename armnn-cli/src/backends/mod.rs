@@ -1,5 +1,6 @@
 //! `armnn backends`: finds out about backends.
 
+pub mod doctor;
 pub mod inspect;
 pub mod list;
 
@@ -12,7 +13,8 @@ use clap::{Args, Subcommand};
 #[command(after_help = "\
 Examples:
   armnn backends list -b ./backends
-  armnn backends inspect ./backends/Arm_CpuRef_backend.so")]
+  armnn backends inspect ./backends/Arm_CpuRef_backend.so
+  armnn backends doctor -b ./backends")]
 pub struct Arguments {
     /// What is to be done.
     #[command(subcommand)]
@@ -26,6 +28,12 @@ pub enum Command {
     List(list::Arguments),
     /// Tell what a file says about itself, without running its code
     Inspect(inspect::Arguments),
+    /// Find out why a backend is not there, or not used, and what to do
+    Doctor(doctor::Arguments),
+    /// Compare the layout of the interface that a backend was built with; for `doctor`
+    #[cfg(all(target_os = "linux", feature = "layout-check"))]
+    #[command(hide = true)]
+    CompareLayout(doctor::layout::Arguments),
 }
 
 /// Finds out what is asked for.
@@ -36,5 +44,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     match &arguments.command {
         Command::List(arguments) => list::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
+        #[cfg(all(target_os = "linux", feature = "layout-check"))]
+        Command::CompareLayout(arguments) => doctor::layout::run(arguments),
     }
 }

@@ -79,6 +79,11 @@ impl Handle {
         self.image.as_ref()
     }
 
+    /// Calls the path by which it was opened by its usual name.
+    pub(super) fn set_path(&mut self, path: &Path) {
+        path.clone_into(&mut self.path);
+    }
+
     fn close_once(&mut self) -> UnloadOutcome {
         let Some(library) = self.library.take() else {
             return UnloadOutcome::Unmapped;

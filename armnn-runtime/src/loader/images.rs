@@ -3,7 +3,6 @@
 use std::{
     ffi::{CStr, OsStr, c_int, c_void},
     fs::File,
-    io::Read as _,
     os::{fd::AsRawFd as _, unix::ffi::OsStrExt as _},
     path::PathBuf,
 };
@@ -113,6 +112,70 @@ pub(super) fn loaded() -> Vec<Image> {
     images
 }
 
+/// Whether there is memory at `address` that may be executed; `None` where it cannot be found out.
+pub(super) fn is_executable(address: usize) -> Option<bool> {
+    if let Some(executable) = query(address) {
+        return Some(executable);
+    }
+    // A kernel that has only the list.
+    let maps = std::fs::read_to_string(MAPS).ok()?;
+    let line = maps.lines().find(|line| line_holds(line, address))?;
+    Some(line.split_ascii_whitespace().nth(1)?.contains('x'))
+}
+
+/// Asks the kernel (6.11 and later) for the one mapping at `address`: whether it may be executed.
+fn query(address: usize) -> Option<bool> {
+    /// `struct procmap_query` of linux/fs.h.
+    #[repr(C)]
+    #[derive(Default)]
+    struct Query {
+        size: u64,
+        query_flags: u64,
+        query_addr: u64,
+        vma_start: u64,
+        vma_end: u64,
+        vma_flags: u64,
+        vma_page_size: u64,
+        vma_offset: u64,
+        inode: u64,
+        dev_major: u32,
+        dev_minor: u32,
+        vma_name_size: u32,
+        build_id_size: u32,
+        vma_name_addr: u64,
+        build_id_addr: u64,
+    }
+    /// `_IOWR('f', 17, struct procmap_query)`.
+    const PROCMAP_QUERY: u64 =
+        (3 << 30) | ((size_of::<Query>() as u64) << 16) | ((b'f' as u64) << 8) | 17;
+    const EXECUTABLE: u64 = 4;
+    if cfg!(not(any(target_arch = "x86_64", target_arch = "aarch64"))) {
+        // Requests are numbered in another way.
+        return None;
+    }
+    let file = File::open(MAPS).ok()?;
+    let mut query = Query {
+        size: size_of::<Query>() as u64,
+        query_addr: address as u64,
+        ..Query::default()
+    };
+    // SAFETY: the kernel reads and writes a struct of the size that it says, and no name and no
+    // fingerprint is asked for.
+    let failed = unsafe { libc::ioctl(file.as_raw_fd(), PROCMAP_QUERY as _, &raw mut query) };
+    (failed == 0).then_some(query.vma_flags & EXECUTABLE != 0)
+}
+
+const MAPS: &str = "/proc/self/maps";
+
+/// Whether `line` of the list of mappings is about the mapping that holds `address`.
+fn line_holds(line: &str, address: usize) -> bool {
+    let bounds = line.split_ascii_whitespace().next().unwrap_or_default();
+    let number = |text: &str| usize::from_str_radix(text, 16).ok();
+    bounds.split_once('-').is_some_and(|(start, end)| {
+        matches!((number(start), number(end)), (Some(start), Some(end)) if (start..end).contains(&address))
+    })
+}
+
 /// The device and number of a file, in the words of the kernel's list of mappings.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct MappedFile {
@@ -123,21 +186,14 @@ pub(super) struct MappedFile {
 impl MappedFile {
     /// The file that the memory at `address` is mapped from.
     pub(super) fn at(address: usize) -> Option<Self> {
-        let mut maps = String::new();
-        File::open("/proc/self/maps")
-            .ok()?
-            .read_to_string(&mut maps)
-            .ok()?;
+        let maps = std::fs::read_to_string(MAPS).ok()?;
         maps.lines().find_map(|line| {
-            // start-end permissions offset device inode path
-            let mut fields = line.split_ascii_whitespace();
-            let (start, end) = fields.next()?.split_once('-')?;
-            let start = usize::from_str_radix(start, 16).ok()?;
-            let end = usize::from_str_radix(end, 16).ok()?;
-            if !(start..end).contains(&address) {
+            if !line_holds(line, address) {
                 return None;
             }
-            let device = fields.nth(2)?.to_owned();
+            // start-end permissions offset device inode path
+            let mut fields = line.split_ascii_whitespace();
+            let device = fields.nth(3)?.to_owned();
             let inode = fields.next()?.parse().ok()?;
             (inode != 0).then_some(Self { device, inode })
         })
@@ -181,6 +237,21 @@ mod tests {
         let file = File::open(std::env::current_exe().unwrap()).unwrap();
         assert!(code.is_some());
         assert_eq!(code, MappedFile::of(&file));
+    }
+
+    #[test]
+    fn code_may_be_executed_and_data_may_not() {
+        let heap = Box::new(0u8);
+        let data = &raw const *heap as usize;
+        let code = loaded as fn() -> Vec<Image> as usize;
+        assert_eq!(is_executable(code), Some(true));
+        assert_eq!(is_executable(data), Some(false));
+        // Where the kernel answers directly, it agrees with its list.
+        if let Some(executable) = query(code) {
+            assert!(executable);
+            assert_eq!(query(data), Some(false));
+            assert_eq!(query(8), None);
+        }
     }
 
     #[test]

@@ -17,8 +17,9 @@
 //! [`load`] takes candidates through all of them. The functions of the stages that the design note
 //! names are in [`dynamic_backend_utils`](crate::dynamic_backend_utils).
 //!
-//! Loading is for ELF systems, Linux first. Elsewhere every candidate is refused as
-//! `unsupported-platform`.
+//! Loading is for ELF systems, Linux first. Elsewhere, and in a build without the feature
+//! `dynamic-backends` (which is on by default), every candidate is refused as `unsupported-platform`,
+//! and no shared object is opened.
 
 pub(crate) mod create;
 pub mod discover;
@@ -41,6 +42,8 @@ mod images;
 pub mod layout_check;
 #[cfg(target_os = "linux")]
 pub mod open;
+#[cfg(target_os = "linux")]
+pub mod process_state;
 
 pub use self::{
     handle::Handle,

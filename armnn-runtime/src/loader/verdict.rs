@@ -30,6 +30,9 @@ pub struct Verdict {
     pub vendor: Option<String>,
     /// `<name>` of the file's name, where the name follows the scheme.
     pub name: Option<String>,
+    /// What of the process was different after code of the backend had run, in words (see
+    /// `process_state`); empty when nothing was, or no code of it ran.
+    pub process_changes: Vec<String>,
 }
 
 impl Verdict {
@@ -52,6 +55,7 @@ impl Verdict {
             api_version: None,
             vendor: None,
             name: None,
+            process_changes: Vec::new(),
         }
     }
 
@@ -74,6 +78,7 @@ impl Verdict {
             api_version: Some(api_version),
             vendor: None,
             name: None,
+            process_changes: Vec::new(),
         }
     }
 
@@ -91,9 +96,16 @@ impl Verdict {
         }
     }
 
-    /// Writes the verdict's one line to the log.
+    /// Writes the verdict's one line to the log, and one more for what loading changed.
     pub fn log(&self) {
         log::log!(self.log_level(), "{self}");
+        if !self.process_changes.is_empty() {
+            log::warn!(
+                "dynamic backend {}: while it was loaded, this changed for the whole process: {}",
+                self.path.display(),
+                self.process_changes.join("; ")
+            );
+        }
     }
 }
 

@@ -275,6 +275,19 @@ fn constant_layers(network: &Network) -> Vec<bool> {
     constant
 }
 
+/// Asks one backend about every layer of a network; the first reason against it is the answer.
+pub(super) fn ask(source: &ViewSource<'_>, backend: &Arc<BackendInstance>) -> Result<(), String> {
+    let support = Support {
+        tables: &ViewTables::new(source, all_layers(source.network)),
+        network: source.network,
+        backends: std::slice::from_ref(backend),
+    };
+    let mut buffer = ErrorBuffer::new();
+    all_layers(source.network)
+        .into_iter()
+        .try_for_each(|layer| support.ask(0, layer, &mut buffer))
+}
+
 /// Asks backends about layers of the whole network.
 struct Support<'a> {
     tables: &'a ViewTables<'a>,

@@ -127,6 +127,27 @@ pub(crate) fn optimize(
     })
 }
 
+/// Asks a backend about every layer of a network.
+///
+/// # Errors
+/// The first layer's reason that it does not take.
+pub(crate) fn ask(mut network: Network, backend: &Arc<BackendInstance>) -> Result<(), String> {
+    let aligned = !backend
+        .capabilities()
+        .has(armnn_backend_api::Capabilities::UNALIGNED_CONSTANTS);
+    let constants = ConstantStore::take(&mut network, aligned)
+        .map_err(|e| format!("not enough memory for {} bytes", e.0))?;
+    let shapes: Vec<Shape> = network.tensors().iter().map(|t| t.info.shape).collect();
+    let uses = tensor_uses(&network);
+    let source = ViewSource {
+        network: &network,
+        shapes: &shapes,
+        constants: &constants,
+        uses: &uses,
+    };
+    assignment::ask(&source, backend)
+}
+
 /// For every tensor, how many layers read it, plus one if it is an output of the network.
 pub(crate) fn tensor_uses(network: &Network) -> Vec<u32> {
     let mut uses = vec![0u32; network.tensors().len()];

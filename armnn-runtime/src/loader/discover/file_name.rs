@@ -44,6 +44,36 @@ impl BackendFileName {
         })
     }
 
+    /// The nearest name that follows the scheme; `None` where nothing of `file_name` can be kept.
+    /// Letters and digits are kept in order: the first word is taken for the vendor, the others for
+    /// the name; of a single word nobody knows whose it is, so that `Vendor` stands in.
+    pub fn nearest(file_name: &[u8]) -> Option<String> {
+        let text = String::from_utf8_lossy(file_name);
+        let (stem, versions) = match text.find(".so") {
+            Some(at) => (&text[..at], &text[at + ".so".len()..]),
+            None => (&*text, ""),
+        };
+        let stem = stem.strip_prefix("lib").unwrap_or(stem);
+        let mut words: Vec<&str> = stem
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
+        words.retain(|word| !["backend", "backends"].contains(&&*word.to_ascii_lowercase()));
+        let (vendor, name) = match words.split_first()? {
+            (only, []) => ("Vendor", (*only).to_owned()),
+            (vendor, rest) => (*vendor, rest.concat()),
+        };
+        let numbers = versions
+            .split(|c: char| !c.is_ascii_digit())
+            .filter(|number| !number.is_empty());
+        let mut nearest = format!("{vendor}_{name}_backend.so");
+        for number in numbers.take(3) {
+            nearest.push('.');
+            nearest.push_str(number);
+        }
+        Some(nearest)
+    }
+
     /// Which of two files of one vendor and name is tried first: a plain `.so`, then the highest
     /// version, compared as numbers.
     pub fn compare_versions(&self, other: &Self) -> Ordering {
@@ -143,6 +173,41 @@ mod tests {
             assert_eq!(parse(file), None, "{file}");
         }
         assert_eq!(BackendFileName::parse(b"Arm_\xff_backend.so"), None);
+    }
+
+    #[test]
+    fn the_nearest_valid_name_keeps_what_there_is() {
+        for (file, nearest) in [
+            ("libarm_gpu_backend.so", "arm_gpu_backend.so"),
+            ("libGpuAcc.so.1", "Vendor_GpuAcc_backend.so.1"),
+            ("Arm_Gpu.Acc_backend.so", "Arm_GpuAcc_backend.so"),
+            ("Arm_GpuAcc_backendXso", "Arm_GpuAccbackendXso_backend.so"),
+            ("Arm-GpuAcc-backend.so", "Arm_GpuAcc_backend.so"),
+            ("GpuAcc_backend.so", "Vendor_GpuAcc_backend.so"),
+            (
+                "Arm_GpuAcc_backend.so.1.2.3.4",
+                "Arm_GpuAcc_backend.so.1.2.3",
+            ),
+            ("Arm_GpuAcc_backend.so.1,1.1", "Arm_GpuAcc_backend.so.1.1.1"),
+            (
+                "Arm_GpuAcc_backend.so.10.1.33.",
+                "Arm_GpuAcc_backend.so.10.1.33",
+            ),
+            ("Arm_GpuAcc.so", "Arm_GpuAcc_backend.so"),
+        ] {
+            let found = BackendFileName::nearest(file.as_bytes()).unwrap();
+            assert_eq!(found, nearest, "{file}");
+            assert!(parse(&found).is_some(), "{found}");
+        }
+        for file in [
+            &b"__backend.so"[..],
+            b"backend",
+            b".so",
+            b"",
+            b"\xff_backend.so",
+        ] {
+            assert_eq!(BackendFileName::nearest(file), None);
+        }
     }
 
     #[test]

@@ -182,17 +182,19 @@ fn refusal(code: Code, message: impl Into<String>) -> Refusal {
 fn interesting_names(directory: &Path) -> (Vec<(OsString, bool)>, Option<String>) {
     let mut names = Vec::new();
     let mut failure = None;
+    let mut add = |name: &std::ffi::OsStr, is_directory| {
+        if file_name::looks_like_a_backend(name.as_encoded_bytes()) {
+            names.push((name.to_owned(), is_directory));
+        }
+    };
     for entry in walkdir::WalkDir::new(directory).min_depth(1).max_depth(1) {
         match entry {
-            Ok(entry) => {
-                if file_name::looks_like_a_backend(entry.file_name().as_encoded_bytes()) {
-                    let is_directory = entry.file_type().is_dir();
-                    names.push((entry.file_name().to_owned(), is_directory));
-                }
-            }
-            // Below the directory itself there is nothing that walkdir would open.
-            Err(error) if error.depth() > 0 => {}
-            Err(error) => failure = Some(error.to_string()),
+            Ok(entry) => add(entry.file_name(), entry.file_type().is_dir()),
+            Err(error) => match error.path().filter(|path| *path != directory) {
+                // Of what kind that entry is was not to be found out: the next look tells.
+                Some(path) => add(path.file_name().unwrap_or_default(), false),
+                None => failure = Some(error.to_string()),
+            },
         }
     }
     names.sort_unstable();
@@ -231,6 +233,9 @@ impl Scan {
 
     #[cfg(target_os = "linux")]
     fn file(&mut self, directory: usize, path: PathBuf, file_name: BackendFileName) {
+        if cfg!(not(feature = "dynamic-backends")) {
+            return self.refuse_unsupported(&path, file_name);
+        }
         let candidate = match look_at(directory, &path, &file_name) {
             Ok(candidate) => candidate,
             Err(refusal) => return self.refuse(named(&path, refusal, file_name)),
@@ -254,15 +259,21 @@ impl Scan {
         }
     }
 
-    /// Loading needs an ELF system, so every file that could be meant is refused, by name.
     #[cfg(not(target_os = "linux"))]
     fn file(&mut self, _directory: usize, path: PathBuf, file_name: BackendFileName) {
+        self.refuse_unsupported(&path, file_name);
+    }
+
+    /// Loading needs an ELF system, and the feature for it: without them every file that could be
+    /// meant is refused, by name.
+    fn refuse_unsupported(&mut self, path: &Path, file_name: BackendFileName) {
         let refusal = refusal(
             Code::UnsupportedPlatform,
-            "dynamic backends can be loaded on Linux only",
+            "dynamic backends can be loaded on Linux only, by a runtime that was built with the \
+             feature `dynamic-backends`",
         )
-        .with_hint("link the backend into the application instead");
-        self.refuse(named(&path, refusal, file_name));
+        .with_hint("link the backend into the application instead, or build the runtime with it");
+        self.refuse(named(path, refusal, file_name));
     }
 
     fn refuse(&mut self, verdict: Verdict) {
@@ -280,16 +291,20 @@ fn named(path: &Path, refusal: Refusal, file_name: BackendFileName) -> Verdict {
 }
 
 fn name_mismatch(path: &Path) -> Verdict {
+    let nearest = path
+        .file_name()
+        .and_then(|name| BackendFileName::nearest(name.as_encoded_bytes()));
+    let example = nearest.as_deref().unwrap_or("Arm_GpuAcc_backend.so");
     Verdict::refused(
         path,
         refusal(
             Code::NameMismatch,
             "the name does not follow the scheme <vendor>_<name>_backend.so[.N[.N[.N]]]",
         )
-        .with_hint(
-            "if this is a backend, rename it, for instance to Arm_GpuAcc_backend.so; vendor and \
-             name consist of letters and digits",
-        ),
+        .with_hint(format!(
+            "if this is a backend, rename it, for instance to {example}; vendor and name consist \
+             of letters and digits"
+        )),
     )
 }
 

@@ -11,6 +11,7 @@ use crate::{
     loader::{
         discover::{self, Candidate},
         inspect::Inspection,
+        process_state::{ProcessState, ProcessWatch},
         verdict::{Code, Refusal, Stage, Status, Verdict},
     },
 };
@@ -45,6 +46,7 @@ pub(super) unsafe fn try_all<P, T>(
         create,
         backends: Vec::new(),
         verdicts,
+        watch: ProcessWatch::default(),
     };
     let mut trials = VecDeque::from(trials);
     while let Some(first) = trials.front() {
@@ -73,6 +75,7 @@ struct Load<'a, P, T, C> {
     create: C,
     backends: Vec<T>,
     verdicts: &'a mut [Option<Verdict>],
+    watch: ProcessWatch,
 }
 
 impl<P, T, C> Load<'_, P, T, C>
@@ -86,9 +89,18 @@ where
     unsafe fn directory(&mut self, mut trials: VecDeque<Trial>) {
         let mut strangers = Vec::new();
         while let Some(trial) = trials.pop_front() {
+            if let Err(verdict) = trial.may_be_opened(self.request, &self.taken) {
+                self.settle(trial.place, *verdict);
+                continue;
+            }
+            // From here on code of the backend runs.
+            let before = self.watch.begin();
             // SAFETY: the caller takes the responsibility for the library's code.
-            match unsafe { trial.identify(self.request, &self.taken) } {
-                Err(verdict) => self.settle(trial.place, *verdict),
+            match unsafe { trial.identify(self.request) } {
+                Err(verdict) => {
+                    let changes = self.changes_since(&before);
+                    self.settle_changed(trial.place, *verdict, changes);
+                }
                 // Only now does a file without a note show that it is not named after its id: one
                 // that is goes first.
                 Ok(backend)
@@ -99,18 +111,32 @@ where
                             .iter()
                             .any(|other| other.claims(backend.backend_id())) =>
                 {
-                    strangers.push((trial, backend));
+                    let changes = self.changes_since(&before);
+                    strangers.push((trial, backend, changes));
                 }
-                Ok(backend) => self.create(&trial, backend),
+                Ok(backend) => self.create(&trial, backend, before, Vec::new()),
             }
         }
-        for (trial, backend) in strangers {
-            self.create(&trial, backend);
+        for (trial, backend, changes) in strangers {
+            let before = self.watch.begin();
+            self.create(&trial, backend, before, changes);
         }
     }
 
+    fn changes_since(&mut self, before: &ProcessState) -> Vec<String> {
+        let changes = self.watch.end(before);
+        changes.iter().map(ToString::to_string).collect()
+    }
+
     /// Lets the caller make something of an identified backend, unless its id is not free.
-    fn create(&mut self, trial: &Trial, backend: DynamicBackend) {
+    /// The process was as `before` when its code began to run, and `changes` were seen earlier.
+    fn create(
+        &mut self,
+        trial: &Trial,
+        backend: DynamicBackend,
+        before: ProcessState,
+        mut changes: Vec<String>,
+    ) {
         let (id, version) = (backend.backend_id().clone(), backend.version());
         let refused = |refusal| {
             let mut verdict = trial.candidate.refused(refusal);
@@ -136,7 +162,13 @@ where
                 verdict
             }
         };
-        self.settle(trial.place, verdict);
+        changes.extend(self.changes_since(&before));
+        self.settle_changed(trial.place, verdict, changes);
+    }
+
+    fn settle_changed(&mut self, place: usize, mut verdict: Verdict, changes: Vec<String>) {
+        verdict.process_changes = changes;
+        self.settle(place, verdict);
     }
 
     fn settle(&mut self, place: usize, verdict: Verdict) {
@@ -148,38 +180,44 @@ where
 }
 
 impl Trial {
-    /// The stages `inspect` to `identify`.
-    ///
-    /// # Safety
-    /// As for [`load`](super::load).
-    unsafe fn identify<P>(
+    /// What the inspection says: whether the file is worth opening.
+    fn may_be_opened<P>(
         &self,
         request: &Request<'_, P>,
         taken: &BTreeSet<BackendId>,
-    ) -> Result<DynamicBackend, Box<Verdict>> {
-        let note = self.inspection.note.as_ref();
-        let refused = |refusal| {
-            let mut verdict = self.candidate.refused(refusal);
-            verdict.backend_id = note.map(|note| note.backend_id.clone());
-            verdict.api_version = note.map(|note| note.api_version);
-            Box::new(verdict)
-        };
+    ) -> Result<(), Box<Verdict>> {
         if !is_backend_supported(&self.inspection) {
             let refusal = self.inspection.refusal().cloned();
-            return Err(refused(refusal.unwrap_or_else(|| {
+            return Err(self.refused(refusal.unwrap_or_else(|| {
                 Refusal::new(Stage::Inspect, Code::Unreadable, "the file cannot be used")
             })));
         }
-        match note {
+        match &self.inspection.note {
             Some(note) => check_id(Stage::Inspect, &note.backend_id, request, taken),
             // Until the backend itself is asked, its file's name stands for its id; but a name is
             // no promise, so that it only decides on whether the backend is wanted.
             None => check_wanted(Stage::Inspect, &self.candidate.file_name.name, request),
         }
-        .map_err(refused)?;
+        .map_err(|refusal| self.refused(refusal))
+    }
+
+    /// The stages `open` to `identify`.
+    ///
+    /// # Safety
+    /// As for [`load`](super::load).
+    unsafe fn identify<P>(&self, request: &Request<'_, P>) -> Result<DynamicBackend, Box<Verdict>> {
         // SAFETY: the caller takes the responsibility for the library's code.
         unsafe { load_dynamic_backend(&self.candidate, &self.inspection, request.host) }
-            .map_err(refused)
+            .map_err(|refusal| self.refused(refusal))
+    }
+
+    /// The verdict that `refusal` applies, with what the note tells.
+    fn refused(&self, refusal: Refusal) -> Box<Verdict> {
+        let note = self.inspection.note.as_ref();
+        let mut verdict = self.candidate.refused(refusal);
+        verdict.backend_id = note.map(|note| note.backend_id.clone());
+        verdict.api_version = note.map(|note| note.api_version);
+        Box::new(verdict)
     }
 
     /// Whether this sound candidate says, by its note or else by its name, that it is `id`, and is

@@ -1,20 +1,29 @@
-//! Which library is missing, when loading fails.
+//! What a file needs, found before the dynamic linker does.
 //!
 //! The libraries that a file needs are looked for as the dynamic linker does: those in memory,
 //! `DT_RPATH`, `LD_LIBRARY_PATH`, `DT_RUNPATH`, the linker's cache, the system's directories; and
 //! for each one found, the libraries that it needs in turn. Files are read as data.
+//!
+//! Before loading, this finds a library that would harm the process: the dynamic linker maps files
+//! unchecked, and dies of one that was cut short. After loading failed, it finds the library that is
+//! missing.
 
 use std::{
+    cell::OnceCell,
     collections::{HashSet, VecDeque},
     ffi::{OsStr, OsString},
+    ops::ControlFlow,
     os::unix::ffi::{OsStrExt as _, OsStringExt as _},
     path::{Path, PathBuf},
 };
 
+use object::elf;
+
 use super::linker_cache::LinkerCache;
 use crate::loader::{
-    images,
+    images::Image,
     inspect::{self, HostInterface, Inspection, Machine},
+    verdict::Code,
 };
 
 /// More libraries than any backend needs.
@@ -27,18 +36,104 @@ pub(super) struct Missing {
     pub(super) name: String,
     /// The file that needs it.
     pub(super) needed_by: PathBuf,
+    /// The directories where it was looked for, in order.
+    pub(super) sought_in: Vec<PathBuf>,
+}
+
+/// A library that must not be loaded.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Harmful {
+    /// Its file.
+    pub(super) path: PathBuf,
+    /// The file that needs it.
+    pub(super) needed_by: PathBuf,
+    /// What is wrong with it.
+    pub(super) reason: String,
 }
 
 /// The first library, going breadth-first like the dynamic linker, that `path` needs directly or
 /// not and that is not to be found. `None` when all are there, or the search cannot tell.
-pub(super) fn find_missing(path: &Path, inspection: &Inspection) -> Option<Missing> {
+pub(super) fn find_missing(
+    path: &Path,
+    inspection: &Inspection,
+    loaded: &[Image],
+) -> Option<Missing> {
+    walk(
+        path,
+        inspection,
+        loaded,
+        |library, name, found| match found {
+            Found::InMemory | Found::File(..) => ControlFlow::Continue(()),
+            Found::Unknown => ControlFlow::Break(None),
+            Found::Nowhere(sought_in) => ControlFlow::Break(Some(Missing {
+                name: name.to_owned(),
+                needed_by: library.path.clone(),
+                sought_in: sought_in.clone(),
+            })),
+        },
+    )
+    .flatten()
+}
+
+/// The first library that `path` needs directly or not, that is not in memory yet, and whose file
+/// is cut short or damaged, which the dynamic linker does not survive, or asks for an executable
+/// stack, which all threads of the process would get.
+pub(super) fn find_harmful(
+    path: &Path,
+    inspection: &Inspection,
+    loaded: &[Image],
+) -> Option<Harmful> {
+    // Nearly always: nothing is read then.
+    if inspection.needed.iter().all(|name| {
+        loaded
+            .iter()
+            .any(|image| image.path.file_name() == Some(OsStr::new(name)))
+    }) {
+        return None;
+    }
+    walk(path, inspection, loaded, |library, _, found| match found {
+        Found::File(path, found) => match harm(found) {
+            Some(reason) => ControlFlow::Break(Harmful {
+                path: path.clone(),
+                needed_by: library.path.clone(),
+                reason,
+            }),
+            None => ControlFlow::Continue(()),
+        },
+        _ => ControlFlow::Continue(()),
+    })
+}
+
+fn harm(inspection: &Inspection) -> Option<String> {
+    // What is a program, or lacks the functions of a backend, is for the dynamic linker to judge.
+    let is_library = inspection.file_type == Some(elf::ET_DYN.0)
+        && inspection.interpreter.is_none()
+        && !inspection.flags.pie;
+    let refusal = inspection
+        .refusals
+        .iter()
+        .find(|refusal| match refusal.code {
+            Code::Truncated | Code::ExecutableStack => true,
+            Code::NotSharedObject => is_library,
+            _ => false,
+        })?;
+    Some(refusal.message.clone())
+}
+
+/// Visits everything that `path` needs, breadth-first, each name once, until told to stop.
+fn walk<T>(
+    path: &Path,
+    inspection: &Inspection,
+    loaded: &[Image],
+    mut visit: impl FnMut(&Library, &str, &Found) -> ControlFlow<T>,
+) -> Option<T> {
     let search = Search {
-        loaded: images::loaded()
-            .into_iter()
+        loaded: loaded
+            .iter()
             .filter_map(|image| Some(image.path.file_name()?.to_owned()))
             .collect(),
         environment: split(std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default()),
-        cache: LinkerCache::read(),
+        cache: OnceCell::new(),
     };
     let mut seen: HashSet<OsString> = HashSet::new();
     let mut queue = VecDeque::from([Library::new(path, inspection, &[])]);
@@ -47,18 +142,12 @@ pub(super) fn find_missing(path: &Path, inspection: &Inspection) -> Option<Missi
             if seen.len() >= MAX_LIBRARIES || !seen.insert(name.into()) {
                 continue;
             }
-            match search.find(&library, name) {
-                Found::InMemory => {}
-                Found::File(path, inspection) => {
-                    queue.push_back(Library::new(&path, &inspection, &library.inherited));
-                }
-                Found::Unknown => return None,
-                Found::Nowhere => {
-                    return Some(Missing {
-                        name: name.clone(),
-                        needed_by: library.path,
-                    });
-                }
+            let found = search.find(&library, name);
+            if let ControlFlow::Break(result) = visit(&library, name, &found) {
+                return Some(result);
+            }
+            if let Found::File(path, inspection) = &found {
+                queue.push_back(Library::new(path, inspection, &library.inherited));
             }
         }
     }
@@ -109,13 +198,15 @@ enum Found {
     File(PathBuf, Box<Inspection>),
     /// It depends on something that only the dynamic linker knows.
     Unknown,
-    Nowhere,
+    /// In none of these directories, nor in the linker's cache.
+    Nowhere(Vec<PathBuf>),
 }
 
 struct Search {
     loaded: HashSet<OsString>,
     environment: Vec<PathBuf>,
-    cache: LinkerCache,
+    /// Read when it is needed.
+    cache: OnceCell<LinkerCache>,
 }
 
 impl Search {
@@ -124,7 +215,7 @@ impl Search {
             let path = expand_origin(Path::new(name), &library.path);
             return match usable(&path) {
                 Some(inspection) => Found::File(path, inspection),
-                None => Found::Nowhere,
+                None => Found::Nowhere(path.parent().map(Path::to_owned).into_iter().collect()),
             };
         }
         if self.loaded.contains(OsStr::new(name)) {
@@ -136,13 +227,15 @@ impl Search {
             &library.inherited
         };
         let system = system_directories();
-        let directories = rpath
+        let directories: Vec<&PathBuf> = rpath
             .iter()
             .chain(&self.environment)
             .chain(&library.runpath)
-            .map(|directory| directory.join(name));
+            .collect();
         let paths = directories
-            .chain(self.cache.paths(name))
+            .iter()
+            .map(|directory| directory.join(name))
+            .chain(std::iter::once_with(|| self.cached(name)).flatten())
             .chain(system.iter().map(|directory| directory.join(name)));
         let mut is_unknown = false;
         for path in paths {
@@ -155,8 +248,13 @@ impl Search {
         if is_unknown {
             Found::Unknown
         } else {
-            Found::Nowhere
+            let sought = directories.into_iter().chain(&system).cloned().collect();
+            Found::Nowhere(sought)
         }
+    }
+
+    fn cached(&self, name: &str) -> Vec<PathBuf> {
+        self.cache.get_or_init(LinkerCache::read).paths(name)
     }
 }
 

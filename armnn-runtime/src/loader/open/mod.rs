@@ -2,6 +2,14 @@
 
 mod dependencies;
 mod linker_cache;
+mod loaded_files;
+
+use std::{
+    ffi::OsString,
+    fs::File,
+    os::unix::ffi::{OsStrExt as _, OsStringExt as _},
+    path::{Path, PathBuf},
+};
 
 use super::{
     discover::Candidate,
@@ -12,45 +20,120 @@ use super::{
 };
 use crate::{dynamic_backend::DynamicBackendError, dynamic_backend_utils::open_handle};
 
+/// So often can a file be replaced while all older versions of it are in use.
+const MAX_VERSIONS: usize = 64;
+
 /// Loads the candidate's file.
 ///
+/// The dynamic linker goes by the path: where an older file of the same path is still in memory, it
+/// silently gives that. So a new file in the place of one in use is loaded by another spelling of
+/// its path, and both are in memory, each for those who use it.
+///
 /// # Errors
-/// When the dynamic linker refuses it, a library that it needs is missing, or the dynamic linker
-/// gives an older version of the file that is still in memory. What was loaded is closed again.
+/// When the dynamic linker refuses it, a library that it needs is missing or would harm the process,
+/// or the file was overwritten while it is in use. What was loaded is closed again.
 ///
 /// # Safety
 /// Loading runs the initialization code of the library and of everything that it needs.
 pub unsafe fn open(candidate: &Candidate, inspection: &Inspection) -> Result<Handle, Refusal> {
     let before = images::loaded();
+    if let Some(harmful) =
+        dependencies::find_harmful(&candidate.canonical_path, inspection, &before)
+    {
+        return Err(harmful_refusal(&harmful));
+    }
+    let file = candidate.open()?;
+    let path = unused_path(&candidate.canonical_path, &file, &before);
     // SAFETY: the caller takes the responsibility for the library's code.
-    let handle = unsafe { open_handle(&candidate.canonical_path) }
-        .map_err(|error| open_refusal(candidate, inspection, error))?;
-    // One that has just been mapped comes from the file as it is.
-    if let Some(image) = handle.image().filter(|image| before.contains(image)) {
-        refuse_stale_image(candidate, image)?;
+    let mut handle = unsafe { open_handle(&path) }
+        .map_err(|error| open_refusal(candidate, inspection, &before, error))?;
+    handle.set_path(&candidate.canonical_path);
+    if let Some(image) = handle.image() {
+        // One that has just been mapped comes from the file as it is.
+        if before.contains(image) {
+            refuse_stale_image(&file, image)?;
+            loaded_files::refuse_overwritten(&file, image)?;
+        } else {
+            loaded_files::remember(&file, image);
+        }
     }
     Ok(handle)
+}
+
+/// The path itself, or a spelling of it under which no other file is in memory.
+fn unused_path(path: &Path, file: &File, loaded: &[Image]) -> PathBuf {
+    (0..MAX_VERSIONS)
+        .map(|n| spelling(path, n))
+        .find(|spelling| {
+            // Byte for byte, as the dynamic linker compares.
+            let image = loaded
+                .iter()
+                .find(|image| image.path.as_os_str() == spelling.as_os_str());
+            image.is_none_or(|image| !is_other_file(file, image))
+        })
+        .unwrap_or_else(|| path.to_owned())
+}
+
+/// `directory/name` with `n` times `./` between them.
+fn spelling(path: &Path, n: usize) -> PathBuf {
+    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+        return path.to_owned();
+    };
+    let mut bytes = directory.as_os_str().as_bytes().to_vec();
+    if !bytes.ends_with(b"/") {
+        bytes.push(b'/');
+    }
+    bytes.extend_from_slice(&b"./".repeat(n));
+    bytes.extend_from_slice(name.as_bytes());
+    OsString::from_vec(bytes).into()
+}
+
+fn is_other_file(file: &File, image: &Image) -> bool {
+    matches!(
+        (MappedFile::at(image.dynamic), MappedFile::of(file)),
+        (Some(mapped), Some(expected)) if mapped != expected
+    )
+}
+
+fn harmful_refusal(harmful: &dependencies::Harmful) -> Refusal {
+    Refusal::new(
+        Stage::Open,
+        Code::OpenFailed,
+        format!(
+            "{}, needed by {}, would harm the process: {}",
+            harmful.path.display(),
+            harmful.needed_by.display(),
+            harmful.reason
+        ),
+    )
+    .with_hint(format!(
+        "install {} again, or build it without an executable stack",
+        harmful.path.display()
+    ))
 }
 
 fn open_refusal(
     candidate: &Candidate,
     inspection: &Inspection,
+    loaded: &[Image],
     error: DynamicBackendError,
 ) -> Refusal {
     let reason = match error {
         DynamicBackendError::OpenFailed { reason, .. } => reason,
         other => other.to_string(),
     };
-    match dependencies::find_missing(&candidate.canonical_path, inspection) {
+    match dependencies::find_missing(&candidate.canonical_path, inspection, loaded) {
         // The search knows less than the dynamic linker (the paths that the program was linked
         // with, for instance), so it only counts where the linker speaks of the same library.
         Some(missing) if reason.contains(&missing.name) => Refusal::new(
             Stage::Open,
             Code::MissingDependency,
             format!(
-                "{}, needed by {}, is not to be found; the dynamic linker says: {reason}",
+                "{}, needed by {}, is not to be found; it was sought in the dynamic linker's cache \
+                 and in {}; the dynamic linker says: {reason}",
                 missing.name,
-                missing.needed_by.display()
+                missing.needed_by.display(),
+                list(&missing.sought_in)
             ),
         )
         .with_hint(format!(
@@ -67,18 +150,30 @@ fn open_refusal(
     }
 }
 
-/// The dynamic linker goes by the path: where an older file of the same path is still in memory, it
-/// silently gives that.
-fn refuse_stale_image(candidate: &Candidate, image: &Image) -> Result<(), Refusal> {
-    let file = candidate.open()?;
-    match (MappedFile::at(image.dynamic), MappedFile::of(&file)) {
-        (Some(mapped), Some(expected)) if mapped != expected => Err(Refusal::new(
-            Stage::Open,
-            Code::OpenFailed,
-            "an older version of this file is still in memory, and the dynamic linker would use \
-             that instead",
-        )
-        .with_hint("restart the process, or install the new version under a versioned name")),
-        _ => Ok(()),
+/// The first of some directories, and how many more there are.
+fn list(directories: &[PathBuf]) -> String {
+    const MOST: usize = 12;
+    let mut texts: Vec<String> = directories
+        .iter()
+        .take(MOST)
+        .map(|directory| directory.display().to_string())
+        .collect();
+    if let Some(more) = directories.len().checked_sub(MOST).filter(|n| *n > 0) {
+        texts.push(format!("{more} more"));
     }
+    texts.join(", ")
+}
+
+/// Someone else may have loaded the older file in the meantime, or there are too many versions.
+fn refuse_stale_image(file: &File, image: &Image) -> Result<(), Refusal> {
+    if !is_other_file(file, image) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Stage::Open,
+        Code::OpenFailed,
+        "an older version of this file is still in memory, and the dynamic linker would use that \
+         instead",
+    )
+    .with_hint("restart the process, or install the new version under a versioned name"))
 }
