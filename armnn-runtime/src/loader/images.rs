@@ -112,19 +112,27 @@ pub(super) fn loaded() -> Vec<Image> {
     images
 }
 
-/// Whether there is memory at `address` that may be executed; `None` where it cannot be found out.
-pub(super) fn is_executable(address: usize) -> Option<bool> {
-    if let Some(executable) = query(address) {
-        return Some(executable);
+/// Whether the memory at any of the addresses may be executed; `None` where it cannot be found out.
+pub(super) fn is_any_executable(addresses: &[usize]) -> Option<bool> {
+    let file = File::open(MAPS).ok()?;
+    let answers: Option<Vec<bool>> = addresses.iter().map(|a| query(&file, *a)).collect();
+    if let Some(answers) = answers {
+        return Some(answers.contains(&true));
     }
-    // A kernel that has only the list.
+    // A kernel that has only the list, or there is no such memory.
     let maps = std::fs::read_to_string(MAPS).ok()?;
-    let line = maps.lines().find(|line| line_holds(line, address))?;
-    Some(line.split_ascii_whitespace().nth(1)?.contains('x'))
+    let mut found = None;
+    for line in maps.lines() {
+        if addresses.iter().any(|address| line_holds(line, *address)) {
+            let executable = line.split_ascii_whitespace().nth(1)?.contains('x');
+            found = Some(found.unwrap_or(false) || executable);
+        }
+    }
+    found
 }
 
 /// Asks the kernel (6.11 and later) for the one mapping at `address`: whether it may be executed.
-fn query(address: usize) -> Option<bool> {
+fn query(maps: &File, address: usize) -> Option<bool> {
     /// `struct procmap_query` of linux/fs.h.
     #[repr(C)]
     #[derive(Default)]
@@ -153,7 +161,6 @@ fn query(address: usize) -> Option<bool> {
         // Requests are numbered in another way.
         return None;
     }
-    let file = File::open(MAPS).ok()?;
     let mut query = Query {
         size: size_of::<Query>() as u64,
         query_addr: address as u64,
@@ -161,7 +168,7 @@ fn query(address: usize) -> Option<bool> {
     };
     // SAFETY: the kernel reads and writes a struct of the size that it says, and no name and no
     // fingerprint is asked for.
-    let failed = unsafe { libc::ioctl(file.as_raw_fd(), PROCMAP_QUERY as _, &raw mut query) };
+    let failed = unsafe { libc::ioctl(maps.as_raw_fd(), PROCMAP_QUERY as _, &raw mut query) };
     (failed == 0).then_some(query.vma_flags & EXECUTABLE != 0)
 }
 
@@ -244,13 +251,15 @@ mod tests {
         let heap = Box::new(0u8);
         let data = &raw const *heap as usize;
         let code = loaded as fn() -> Vec<Image> as usize;
-        assert_eq!(is_executable(code), Some(true));
-        assert_eq!(is_executable(data), Some(false));
+        assert_eq!(is_any_executable(&[data, code]), Some(true));
+        assert_eq!(is_any_executable(&[data, data]), Some(false));
+        assert_eq!(is_any_executable(&[8]), None);
         // Where the kernel answers directly, it agrees with its list.
-        if let Some(executable) = query(code) {
+        let maps = File::open(MAPS).unwrap();
+        if let Some(executable) = query(&maps, code) {
             assert!(executable);
-            assert_eq!(query(data), Some(false));
-            assert_eq!(query(8), None);
+            assert_eq!(query(&maps, data), Some(false));
+            assert_eq!(query(&maps, 8), None);
         }
     }
 
