@@ -1,0 +1,107 @@
+//! Operators whose output does not depend on elements: constants, and what follows from shapes.
+
+use armnn_backend_api::{DataType, Shape};
+use bytes::Bytes;
+
+use super::constant::{Constant, Elements};
+use super::context::{Context, described};
+use super::problem::{Problem, Result};
+
+/// Exactly one attribute holds the value.
+pub(super) fn constant(c: &mut Context<'_, '_>) -> Result {
+    let constant = if let Some(tensor) = c.attributes.tensor("value")? {
+        Constant::of_tensor(&c.lowering.model.tensor(tensor)?)?
+    } else if let Some(value) = c.attributes.optional_float("value_float")? {
+        Constant::reals(DataType::Float32, &[], &[value.into()])?
+    } else if let Some(values) = c.attributes.floats("value_floats")? {
+        let values: Vec<f64> = values.iter().map(|&value| value.into()).collect();
+        Constant::reals(DataType::Float32, &[length(&values)?], &values)?
+    } else if let Some(value) = c.attributes.optional_int("value_int")? {
+        Constant::integers(DataType::Signed64, &[], vec![Some(value)])
+    } else if let Some(values) = c.attributes.ints("value_ints")? {
+        let dims = [length(values)?];
+        Constant::integers(
+            DataType::Signed64,
+            &dims,
+            values.iter().copied().map(Some).collect(),
+        )
+    } else if c.attributes.has("sparse_value") {
+        return Err(Problem::unsupported(
+            "a sparse constant; convert the model without sparsity",
+        ));
+    } else if c.attributes.has("value_string") || c.attributes.has("value_strings") {
+        return Err(Problem::unsupported("a constant of strings"));
+    } else {
+        return Err(Problem::malformed("it has no value"));
+    };
+    c.bind_constant(0, constant)
+}
+
+/// One element, everywhere in a shape.
+pub(super) fn constant_of_shape(c: &mut Context<'_, '_>) -> Result {
+    let dims = c.required_constant(0, "the shape")?;
+    let dims = dims.known_integers(Shape::MAX_RANK, "the shape")?;
+    if dims.iter().any(|&dim| dim < 0) {
+        return Err(Problem::malformed(format!("its shape is {dims:?}")));
+    }
+    let element = match c.attributes.tensor("value")? {
+        Some(tensor) => Constant::of_tensor(&c.lowering.model.tensor(tensor)?)?,
+        None => Constant::reals(DataType::Float32, &[], &[0.0])?,
+    };
+    if element.count() != 1 {
+        return Err(Problem::malformed("its value is not one element"));
+    }
+    let size = element
+        .data_type
+        .size()
+        .ok_or_else(|| Problem::unsupported(format!("elements of type {}", element.data_type)))?;
+    let mut constant = element.reshaped(&dims);
+    let bytes = constant
+        .count()
+        .checked_mul(size)
+        .filter(|&bytes| bytes <= c.lowering.generation_budget)
+        .ok_or_else(|| {
+            Problem::unsupported(format!(
+                "a constant of shape {dims:?}; those that a model makes may take {} MiB in all",
+                super::MOST_GENERATED >> 20
+            ))
+        })?;
+    c.lowering.generation_budget -= bytes;
+    constant.elements = Elements::Bytes(Bytes::from(element.bytes()?.repeat(constant.count())));
+    c.bind_constant(0, constant)
+}
+
+/// The dimensions of the input, or some of them since version 15.
+pub(super) fn shape(c: &mut Context<'_, '_>) -> Result {
+    let shape = c.input_shape(0)?;
+    let rank = length(shape.dims())?;
+    let position = |index: i64| {
+        let index = if index < 0 {
+            index.saturating_add(rank)
+        } else {
+            index
+        };
+        usize::try_from(index.clamp(0, rank)).unwrap_or(0)
+    };
+    let start = position(c.attributes.int("start", 0)?);
+    let end = position(c.attributes.int("end", rank)?);
+    let dims = shape.dims().get(start..end).unwrap_or_default();
+    let values: Vec<Option<i64>> = dims.iter().map(|&dim| (dim >= 0).then_some(dim)).collect();
+    let count = [length(&values)?];
+    c.bind_constant(0, Constant::integers(DataType::Signed64, &count, values))
+}
+
+/// The number of elements of the input.
+pub(super) fn size(c: &mut Context<'_, '_>) -> Result {
+    let shape = c.input_shape(0)?;
+    let size = match (shape.num_elements(), shape.is_known()) {
+        (Some(elements), _) => Some(described(i64::try_from(elements).ok())?),
+        (None, true) => return Err(Problem::malformed(format!("its input is {shape}"))),
+        (None, false) => None,
+    };
+    c.bind_constant(0, Constant::integers(DataType::Signed64, &[], vec![size]))
+}
+
+fn length<T>(values: &[T]) -> Result<i64> {
+    i64::try_from(values.len()).map_err(|_| Problem::malformed("a list is too long"))
+}

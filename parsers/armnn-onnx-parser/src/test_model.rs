@@ -1,0 +1,1 @@
+//! Small models for tests, written by hand.
