@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 use armnn_backend_api::DataType;
 use armnn_network::Network;
 use armnn_onnx_parser::model::Tensor;
-use armnn_onnx_parser::{OnnxParserError, parse};
+use armnn_onnx_parser::proto::{ModelProto, TensorProto, TypeValue};
+use armnn_onnx_parser::{OnnxParserError, parse, parse_bytes};
 use armnn_runtime::{HostTensor, Shape, TensorInfo};
+use prost::Message as _;
 
 #[test]
 fn no_test_case_gives_wrong_values() {
@@ -30,7 +32,14 @@ fn no_test_case_gives_wrong_values() {
     let mut outcomes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for case in &cases {
         let name = case.file_name().unwrap().to_string_lossy();
-        let (outcome, detail) = run(case);
+        let (mut outcome, mut detail) = run(case, false);
+        if outcome == "refused by the parser" {
+            // Most cases give axes, sizes and scales as inputs of the model.
+            let again = run(case, true);
+            if again.0 != outcome {
+                (outcome, detail) = again;
+            }
+        }
         if outcome != "passed" && std::env::var_os("ARMNN_VERBOSE").is_some() {
             println!("{outcome}: {name}: {detail}");
         }
@@ -47,8 +56,14 @@ fn no_test_case_gives_wrong_values() {
     }
 }
 
-fn run(case: &Path) -> (&'static str, String) {
-    let network = match parse(case.join("model.onnx")) {
+/// Runs a case; with all inputs but the first as constants, if so asked.
+fn run(case: &Path, with_constants: bool) -> (&'static str, String) {
+    let data = case.join("test_data_set_0");
+    let parsed = match with_constants {
+        true => parse_bytes(with_initializers(case, &data), "with constants"),
+        false => parse(case.join("model.onnx")),
+    };
+    let network = match parsed {
         Ok(network) => network,
         Err(
             error @ (OnnxParserError::Unsupported { .. } | OnnxParserError::OpsetVersion { .. }),
@@ -60,7 +75,6 @@ fn run(case: &Path) -> (&'static str, String) {
         }
         Err(error) => return ("called damaged", error.to_string()),
     };
-    let data = case.join("test_data_set_0");
     let mut tensors = Vec::new();
     let infos: Vec<TensorInfo> = inputs(&network);
     for (index, info) in infos.into_iter().enumerate() {
@@ -90,6 +104,30 @@ fn run(case: &Path) -> (&'static str, String) {
         }
     }
     ("passed", String::new())
+}
+
+/// The model, with the values of all inputs but the first as initialisers.
+fn with_initializers(case: &Path, data: &Path) -> bytes::Bytes {
+    let bytes = std::fs::read(case.join("model.onnx")).unwrap();
+    let mut model = ModelProto::decode(&bytes[..]).unwrap();
+    let graph = model.graph.as_mut().unwrap();
+    for (index, input) in graph.input.iter().enumerate().skip(1) {
+        let value = input
+            .r#type
+            .as_ref()
+            .and_then(|r#type| r#type.value.as_ref());
+        if !matches!(value, Some(TypeValue::Tensor(_))) {
+            continue;
+        }
+        let bytes = std::fs::read(data.join(format!("input_{index}.pb"))).unwrap();
+        if let Ok(tensor) = TensorProto::decode(&bytes[..]) {
+            graph.initializer.push(TensorProto {
+                name: input.name.clone(),
+                ..tensor
+            });
+        }
+    }
+    model.encode_to_vec().into()
 }
 
 fn inputs(network: &Network) -> Vec<TensorInfo> {
