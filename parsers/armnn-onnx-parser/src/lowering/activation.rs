@@ -199,3 +199,91 @@ pub(super) fn prelu(c: &mut Context<'_, '_>) -> Result {
     c.attributes.ignore("consumed_inputs");
     c.emit(PreluDescriptor::new(), &[input, slope])
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{
+        ActivationDescriptor, ActivationFunction as Activation, BinaryOperation, LayerDescriptor,
+    };
+
+    use crate::model::ElementType;
+    use crate::test_model::{
+        TestModel, assert_refused, descriptors, float, floats, ints, single, text, zeros,
+    };
+
+    fn only(
+        opset: i64,
+        op_type: &str,
+        attributes: &[crate::proto::AttributeProto],
+    ) -> (u32, f32, f32) {
+        let network = single(opset, op_type, &[2, 3], &[], attributes).unwrap();
+        let [LayerDescriptor::Activation(d)] = descriptors(&network)[..] else {
+            panic!("{:?}", descriptors(&network));
+        };
+        (d.function, d.a, d.b)
+    }
+
+    #[test]
+    fn functions_have_their_parameters_and_the_formats_defaults() {
+        for (op_type, attributes, function, a, b) in [
+            ("Relu", vec![], Activation::ReLu, 0.0, 0.0),
+            ("Sigmoid", vec![], Activation::Sigmoid, 0.0, 0.0),
+            ("Tanh", vec![], Activation::TanH, 1.0, 1.0),
+            ("Softplus", vec![], Activation::SoftReLu, 0.0, 0.0),
+            ("HardSwish", vec![], Activation::HardSwish, 0.0, 0.0),
+            ("Elu", vec![], Activation::Elu, 1.0, 0.0),
+            ("Elu", vec![float("alpha", 0.5)], Activation::Elu, 0.5, 0.0),
+            ("LeakyRelu", vec![], Activation::LeakyReLu, 0.01, 0.0),
+        ] {
+            assert_eq!(
+                only(17, op_type, &attributes),
+                (function.0, a, b),
+                "{op_type}"
+            );
+        }
+        assert_eq!(only(20, "Gelu", &[]), (Activation::Gelu.0, 0.0, 0.0));
+        let tanh = single(20, "Gelu", &[2], &[], &[text("approximate", "tanh")]);
+        assert_refused(tanh, "the approximation of Gelu");
+    }
+
+    #[test]
+    fn bounds_of_clip_are_attributes_first_and_inputs_later() {
+        let old = only(6, "Clip", &[float("max", 6.0), float("min", 0.5)]);
+        assert_eq!(old, (Activation::BoundedReLu.0, 6.0, 0.5));
+        let (min, max) = (floats("min", &[], &[0.5]), floats("max", &[], &[6.0]));
+        let network = single(13, "Clip", &[2], &[min, max.clone()], &[]).unwrap();
+        let expected = ActivationDescriptor::new(Activation::BoundedReLu, 6.0, 0.5);
+        assert_eq!(descriptors(&network), [expected.into()]);
+        // The lower bound is left out.
+        let absent = floats("", &[], &[]);
+        let network = single(13, "Clip", &[2], &[absent, max], &[]).unwrap();
+        let [LayerDescriptor::ElementwiseBinary(d)] = descriptors(&network)[..] else {
+            panic!();
+        };
+        assert_eq!(d.operation(), BinaryOperation::Minimum);
+    }
+
+    #[test]
+    fn integers_have_no_activation_but_a_maximum() {
+        let network = TestModel::new(14)
+            .typed_input("x", ElementType::INT32, &[3])
+            .node("Relu", &["x"], &["y"], &[])
+            .output("y")
+            .parse()
+            .unwrap();
+        let [LayerDescriptor::ElementwiseBinary(d)] = descriptors(&network)[..] else {
+            panic!();
+        };
+        assert_eq!(d.operation(), BinaryOperation::Maximum);
+    }
+
+    #[test]
+    fn an_attribute_that_nobody_knows_is_refused() {
+        let refused = single(17, "Relu", &[3], &[], &[float("slope", 1.0)]);
+        assert_refused(refused, "its attribute \"slope\", which is not known here");
+        let wrong = single(17, "Elu", &[3], &[], &[crate::test_model::int("alpha", 1)]);
+        assert_refused(wrong, "its attribute alpha is of type 2, not 1");
+        let too_many = single(17, "Relu", &[3], &[ints("a", &[1]), zeros("b", &[1])], &[]);
+        assert_refused(too_many, "it has 3 inputs, but takes 1");
+    }
+}

@@ -140,3 +140,46 @@ fn aligned_inputs(c: &mut Context<'_, '_>) -> Result<[TensorId; 2]> {
     dims.extend(std::iter::repeat_n(1, behind));
     Ok([x, c.reshaped_input(1, &dims)?])
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::LayerType;
+
+    use crate::test_model::{TestModel, assert_refused, int, output_dims, single, types, zeros};
+
+    #[test]
+    fn any_number_of_inputs_is_a_chain() {
+        let network = TestModel::new(13)
+            .input("a", &[2])
+            .input("b", &[3, 1])
+            .input("c", &[1])
+            .node("Max", &["a", "b", "c"], &["y"], &[])
+            .output("y")
+            .parse()
+            .unwrap();
+        assert_eq!(types(&network), [LayerType::ElementwiseBinary; 2]);
+        assert_eq!(output_dims(&network), [3, 2]);
+        let names: Vec<&str> = network.layers().iter().map(|l| l.name.as_str()).collect();
+        assert_eq!(names, ["y/ElementwiseBinary", "y"]);
+        // The mean of two is their sum, divided by 2.
+        let mean = single(13, "Mean", &[2], &[zeros("b", &[2])], &[]).unwrap();
+        assert_eq!(types(&mean), [LayerType::ElementwiseBinary; 2]);
+    }
+
+    /// [2, 3, 4, 5] + [3, 4] along axis 1 is + [3, 4, 1].
+    #[test]
+    fn before_version_7_the_second_input_lies_along_an_axis() {
+        let along = [int("broadcast", 1), int("axis", 1)];
+        let network = single(6, "Add", &[2, 3, 4, 5], &[zeros("b", &[3, 4])], &along).unwrap();
+        let [_, Some(addend)] = network.layers()[0].inputs[..] else {
+            panic!();
+        };
+        assert_eq!(network.tensor(addend).info.shape.dims(), [3, 4, 1]);
+        let without = single(6, "Add", &[2, 3], &[zeros("b", &[3])], &[]);
+        assert_refused(without, "but it does not broadcast");
+        assert!(single(7, "Add", &[2, 3], &[zeros("b", &[3])], &[]).is_ok());
+        let beyond = [int("broadcast", 1), int("axis", 3)];
+        let beyond = single(6, "Add", &[2, 3, 4, 5], &[zeros("b", &[3, 4])], &beyond);
+        assert_refused(beyond, "does not lie along");
+    }
+}

@@ -407,3 +407,99 @@ fn range(operands: &[Operand]) -> Option<Integers> {
     }
     (step != 0).then_some(values)
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::LayerType;
+
+    use crate::model::ElementType;
+    use crate::proto::TensorProto;
+    use crate::test_model::{TestModel, assert_refused, int, ints, output_dims, types};
+
+    fn scalar(name: &str, value: i64) -> TensorProto {
+        TensorProto {
+            dims: vec![],
+            ..ints(name, &[value])
+        }
+    }
+
+    /// As exporters flatten: x.view(x.shape[0], -1).
+    fn flattening(dims: &[i64]) -> TestModel {
+        TestModel::new(13)
+            .input("x", dims)
+            .constant(scalar("zero", 0))
+            .constant(ints("axes", &[0]))
+            .constant(ints("rest", &[-1]))
+            .node("Shape", &["x"], &["shape"], &[])
+            .node("Gather", &["shape", "zero"], &["batch"], &[int("axis", 0)])
+            .node("Unsqueeze", &["batch", "axes"], &["first"], &[])
+            .node("Concat", &["first", "rest"], &["target"], &[int("axis", 0)])
+            .node("Reshape", &["x", "target"], &["y"], &[])
+            .output("y")
+    }
+
+    #[test]
+    fn a_chain_from_a_shape_to_a_reshape_is_one_layer() {
+        let network = flattening(&[2, 3, 4]).parse().unwrap();
+        assert_eq!(types(&network), [LayerType::Reshape]);
+        assert_eq!(output_dims(&network), [2, 12]);
+        // Two sizes that are not known are one too many.
+        assert_refused(
+            flattening(&[-1, 3, -1]).parse(),
+            "no more than one size may be unknown",
+        );
+    }
+
+    #[test]
+    fn integers_of_shapes_are_computed() {
+        // (2 3 4 - 12) / 5 = 2 (towards zero), of [2, 3, 4] from index 1 on: [3, 4], and 2.
+        let network = TestModel::new(13)
+            .input("x", &[2, 3, 4])
+            .constant(ints("twelve", &[12]))
+            .constant(ints("five", &[5]))
+            .constant(ints("one", &[1]))
+            .constant(ints("end", &[i64::MAX]))
+            .node("Shape", &["x"], &["shape"], &[])
+            .node("ReduceProd", &["shape"], &["count"], &[])
+            .node("Sub", &["count", "twelve"], &["less"], &[])
+            .node("Div", &["less", "five"], &["part"], &[])
+            .node("Slice", &["shape", "one", "end"], &["tail"], &[])
+            .node("Concat", &["tail", "part"], &["target"], &[int("axis", 0)])
+            .node("Reshape", &["x", "target"], &["y"], &[])
+            .output("y")
+            .parse()
+            .unwrap();
+        assert_eq!(output_dims(&network), [3, 4, 2]);
+    }
+
+    #[test]
+    fn choices_among_constants_are_made() {
+        // As exporters write a target for Expand: -1 becomes 1.
+        let network = TestModel::new(13)
+            .input("x", &[6])
+            .constant(ints("minus", &[-1, -1]))
+            .constant(ints("ones", &[1, 1]))
+            .constant(ints("target", &[6, -1]))
+            .node("Equal", &["target", "minus"], &["open"], &[])
+            .node("Where", &["open", "ones", "target"], &["chosen"], &[])
+            .node("Reshape", &["x", "chosen"], &["y"], &[])
+            .output("y")
+            .parse()
+            .unwrap();
+        assert_eq!(output_dims(&network), [6, 1]);
+    }
+
+    #[test]
+    fn operators_that_only_shapes_may_use_are_refused_elsewhere() {
+        let refused = TestModel::new(13)
+            .typed_input("c", ElementType::BOOL, &[3])
+            .input("x", &[3])
+            .node("Where", &["c", "x", "x"], &["y"], &[])
+            .output("y")
+            .parse();
+        assert_refused(
+            refused,
+            "operators that are not supported: Where (version 13, once",
+        );
+    }
+}

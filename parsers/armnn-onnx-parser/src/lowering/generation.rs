@@ -105,3 +105,66 @@ pub(super) fn size(c: &mut Context<'_, '_>) -> Result {
 fn length<T>(values: &[T]) -> Result<i64> {
     i64::try_from(values.len()).map_err(|_| Problem::malformed("a list is too long"))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::proto::AttributeProto;
+    use crate::test_model::{TestModel, assert_refused, float, floats, int, ints, list, tensor};
+
+    fn constant_bytes(op_type: &str, inputs: &[&str], attributes: &[AttributeProto]) -> Vec<u8> {
+        let network = TestModel::new(19)
+            .input("x", &[2, 3, 4])
+            .constant(ints("shape", &[2, 1]))
+            .node(op_type, inputs, &["y"], attributes)
+            .output("y")
+            .parse()
+            .unwrap();
+        assert!(network.layers().is_empty());
+        network
+            .tensor(network.outputs()[0].tensor)
+            .constant()
+            .unwrap()
+            .to_vec()
+    }
+
+    fn words(values: &[i64]) -> Vec<u8> {
+        values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect()
+    }
+
+    #[test]
+    fn a_value_stands_in_one_of_several_attributes() {
+        let constant = |attribute| constant_bytes("Constant", &[], &[attribute]);
+        // 1.0 in binary32.
+        let one = [0, 0, 128, 63];
+        assert_eq!(constant(tensor("value", floats("", &[1], &[1.0]))), one);
+        assert_eq!(constant(float("value_float", 1.0)), one);
+        assert_eq!(constant(int("value_int", -7)), words(&[-7]));
+        assert_eq!(constant(list("value_ints", &[1, 2])), words(&[1, 2]));
+    }
+
+    #[test]
+    fn shapes_are_numbers() {
+        assert_eq!(constant_bytes("Shape", &["x"], &[]), words(&[2, 3, 4]));
+        let some = [int("start", -2), int("end", 9)];
+        assert_eq!(constant_bytes("Shape", &["x"], &some), words(&[3, 4]));
+        assert_eq!(constant_bytes("Size", &["x"], &[]), words(&[24]));
+    }
+
+    #[test]
+    fn one_element_fills_a_shape_of_bounded_size() {
+        let seven = [tensor("value", ints("", &[7]))];
+        assert_eq!(
+            constant_bytes("ConstantOfShape", &["shape"], &seven),
+            words(&[7, 7])
+        );
+        let huge = TestModel::new(19)
+            .constant(ints("shape", &[1 << 20, 1 << 20]))
+            .node("ConstantOfShape", &["shape"], &["y"], &[])
+            .output("y")
+            .parse();
+        assert_refused(huge, "those that a model makes may take 64 MiB in all");
+    }
+}

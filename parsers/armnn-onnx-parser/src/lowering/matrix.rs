@@ -130,3 +130,86 @@ fn scale_inputs(c: &mut Context<'_, '_>, input: TensorId, factor: f32) -> Result
     }
     Ok([input, c.number(data_type, &[], &[factor.into()])?])
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{FullyConnectedDescriptor, LayerType as L};
+
+    use crate::test_model::{
+        TestModel, assert_refused, descriptors, float, int, output_dims, single, types, zeros,
+    };
+
+    #[test]
+    fn a_vector_is_a_row_or_a_column_that_vanishes_again() {
+        for (x, y, expected, layers) in [
+            (&[2, 3][..], &[3, 4][..], &[2, 4][..], &[L::BatchMatMul][..]),
+            (&[7, 2, 3], &[5, 1, 3, 4], &[5, 7, 2, 4], &[L::BatchMatMul]),
+            (
+                &[3],
+                &[3, 4],
+                &[4],
+                &[L::Reshape, L::BatchMatMul, L::Reshape],
+            ),
+            (&[7, 2, 3], &[3], &[7, 2], &[L::BatchMatMul, L::Reshape]),
+            (
+                &[3],
+                &[7, 3, 4],
+                &[7, 4],
+                &[L::Reshape, L::BatchMatMul, L::Reshape],
+            ),
+            (&[3], &[3], &[], &[L::Reshape, L::BatchMatMul, L::Reshape]),
+        ] {
+            let network = single(13, "MatMul", x, &[zeros("b", y)], &[]).unwrap();
+            assert_eq!(output_dims(&network), expected, "{x:?} {y:?}");
+            assert_eq!(types(&network), layers, "{x:?} {y:?}");
+        }
+        let scalar = single(13, "MatMul", &[], &[zeros("b", &[3])], &[]);
+        assert_refused(scalar, "its inputs are [] and [3]");
+    }
+
+    #[test]
+    fn a_plain_product_with_a_bias_is_one_layer() {
+        let constants = [zeros("b", &[3, 4]), zeros("c", &[4])];
+        let network = single(13, "Gemm", &[2, 3], &constants, &[]).unwrap();
+        assert_eq!(
+            descriptors(&network),
+            [FullyConnectedDescriptor::new(false).into()]
+        );
+        let constants = [zeros("b", &[4, 3]), zeros("c", &[1, 4])];
+        let network = single(13, "Gemm", &[2, 3], &constants, &[int("transB", 1)]).unwrap();
+        assert_eq!(
+            descriptors(&network),
+            [FullyConnectedDescriptor::new(true).into()]
+        );
+        assert_eq!(output_dims(&network), [2, 4]);
+    }
+
+    #[test]
+    fn other_products_are_multiplied_scaled_and_added() {
+        let transposed = TestModel::new(13)
+            .input("a", &[3, 2])
+            .input("b", &[3, 4])
+            .input("c", &[2, 1])
+            .node(
+                "Gemm",
+                &["a", "b", "c"],
+                &["y"],
+                &[int("transA", 1), float("alpha", 0.5), float("beta", 2.0)],
+            )
+            .output("y")
+            .parse()
+            .unwrap();
+        let expected = [
+            L::BatchMatMul,
+            L::ElementwiseBinary,
+            L::ElementwiseBinary,
+            L::ElementwiseBinary,
+        ];
+        assert_eq!(types(&transposed), expected);
+        assert_eq!(output_dims(&transposed), [2, 4]);
+        // What is multiplied by 0 is left out.
+        let constants = [zeros("b", &[3, 4]), zeros("c", &[4])];
+        let network = single(13, "Gemm", &[2, 3], &constants, &[float("beta", 0.0)]).unwrap();
+        assert_eq!(network.layers()[0].inputs.len(), 2);
+    }
+}

@@ -121,3 +121,100 @@ pub(super) fn dropout(c: &mut Context<'_, '_>) -> Result {
     }
     c.alias(0, 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::LayerType as L;
+
+    use crate::test_model::{TestModel, assert_refused, float, floats, int, single, types};
+
+    fn parameters() -> [crate::proto::TensorProto; 4] {
+        [
+            floats("scale", &[2], &[2.0, 3.0]),
+            floats("bias", &[2], &[1.0, -1.0]),
+            floats("mean", &[2], &[0.5, 4.0]),
+            floats("variance", &[2], &[3.0, 15.0]),
+        ]
+    }
+
+    /// With epsilon 1: 2 / sqrt(4) = 1, 1 - 0.5 * 1 = 0.5; 3 / sqrt(16) = 0.75,
+    /// -1 - 4 * 0.75 = -4.
+    #[test]
+    fn constants_are_folded_into_a_factor_and_an_addend() {
+        let attributes = [float("epsilon", 1.0)];
+        let network = single(
+            9,
+            "BatchNormalization",
+            &[1, 2, 5, 5],
+            &parameters(),
+            &attributes,
+        )
+        .unwrap();
+        assert_eq!(types(&network), [L::ElementwiseBinary; 2]);
+        let constants: Vec<Vec<f32>> = network
+            .tensors()
+            .iter()
+            .filter_map(|tensor| {
+                let data = tensor.constant()?;
+                assert_eq!(tensor.info.shape.dims(), [2, 1, 1]);
+                let values = data.as_chunks().0.iter();
+                Some(values.map(|&bytes| f32::from_le_bytes(bytes)).collect())
+            })
+            .collect();
+        assert_eq!(constants, [[1.0, 0.75], [0.5, -4.0]]);
+    }
+
+    #[test]
+    fn computed_parameters_are_layers() {
+        let network = TestModel::new(15)
+            .input("x", &[1, 2, 5])
+            .input("scale", &[2])
+            .input("bias", &[2])
+            .input("mean", &[2])
+            .input("variance", &[2])
+            .node(
+                "BatchNormalization",
+                &["x", "scale", "bias", "mean", "variance"],
+                &["y"],
+                &[],
+            )
+            .output("y")
+            .parse()
+            .unwrap();
+        assert!(types(&network).len() > 2);
+    }
+
+    #[test]
+    fn training_is_refused() {
+        let with = |opset, attributes: &[_]| {
+            single(
+                opset,
+                "BatchNormalization",
+                &[1, 2, 5],
+                &parameters(),
+                attributes,
+            )
+        };
+        assert_refused(with(14, &[int("training_mode", 1)]), "as in training");
+        assert_refused(with(6, &[]), "as in training");
+        assert!(with(6, &[int("is_test", 1)]).is_ok());
+        assert_refused(with(7, &[int("spatial", 0)]), "spatial = 0");
+        assert_refused(
+            single(6, "Dropout", &[3], &[], &[]),
+            "dropout as in training",
+        );
+    }
+
+    #[test]
+    fn dropout_is_nothing_and_its_mask_is_refused_where_it_is_read() {
+        let model = || {
+            TestModel::new(7)
+                .input("x", &[3])
+                .node("Dropout", &["x"], &["d", "mask"], &[float("ratio", 0.3)])
+                .node("Relu", &["d"], &["y"], &[])
+                .output("y")
+        };
+        assert_eq!(types(&model().parse().unwrap()), [L::Activation]);
+        assert_refused(model().output("mask").parse(), "its output 1, \"mask\"");
+    }
+}

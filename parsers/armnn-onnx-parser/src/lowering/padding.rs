@@ -105,3 +105,49 @@ fn without(shape: Shape, before: &[i64], after: &[i64]) -> Result<StridedSliceDe
     let stride = vec![1; begin.len()];
     described(StridedSliceDescriptor::new(&begin, &end, &stride))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_model::{
+        assert_refused, descriptors, float, floats, ints, list, output_dims, single, text,
+    };
+
+    #[test]
+    fn numbers_are_all_before_and_then_all_after() {
+        let expected = |mode, value| {
+            PadDescriptor::new(mode, value, &[1, 0], &[2, 3])
+                .unwrap()
+                .into()
+        };
+        let attributes = [list("pads", &[1, 0, 2, 3]), float("value", 0.5)];
+        let old = single(2 + 4, "Pad", &[4, 5], &[], &attributes).unwrap();
+        assert_eq!(descriptors(&old), [expected(PaddingMode::Constant, 0.5)]);
+        assert_eq!(output_dims(&old), [7, 8]);
+        let inputs = [ints("p", &[1, 0, 2, 3]), floats("v", &[], &[0.5])];
+        let new = single(13, "Pad", &[4, 5], &inputs, &[]).unwrap();
+        assert_eq!(descriptors(&new), [expected(PaddingMode::Constant, 0.5)]);
+        let mirrored = [text("mode", "reflect")];
+        let mirrored = single(13, "Pad", &[4, 5], &inputs[..1], &mirrored).unwrap();
+        assert_eq!(
+            descriptors(&mirrored),
+            [expected(PaddingMode::Reflect, 0.0)]
+        );
+        for mode in ["edge", "wrap"] {
+            let refused = single(19, "Pad", &[4, 5], &inputs[..1], &[text("mode", mode)]);
+            assert_refused(refused, &format!("padding of mode \"{mode}\""));
+        }
+    }
+
+    #[test]
+    fn negative_numbers_take_away_before_others_add() {
+        let network = single(13, "Pad", &[4, 5], &[ints("p", &[-1, 2, 0, -3])], &[]).unwrap();
+        let slice = StridedSliceDescriptor::new(&[1, 0], &[4, 2], &[1, 1]).unwrap();
+        let pad = PadDescriptor::new(PaddingMode::Constant, 0.0, &[0, 2], &[0, 0]).unwrap();
+        assert_eq!(descriptors(&network), [slice.into(), pad.into()]);
+        let too_much = single(13, "Pad", &[4, 5], &[ints("p", &[-3, 0, -2, 0])], &[]);
+        assert_refused(too_much, "leave less than none");
+        let least = single(13, "Pad", &[4], &[ints("p", &[i64::MIN, i64::MIN])], &[]);
+        assert_refused(least, "leave less than none");
+    }
+}

@@ -90,3 +90,100 @@ pub(super) fn global(c: &mut Context<'_, '_>, operation: ReduceOperation) -> Res
     let descriptor = described(ReduceDescriptor::new(operation, &axes, true))?;
     c.emit(descriptor, &[input])
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{
+        LayerDescriptor, OutputShapeRounding, PaddingMethod, Pooling2dDescriptor, PoolingAlgorithm,
+        ReduceDescriptor, ReduceOperation,
+    };
+
+    use crate::proto::AttributeProto;
+    use crate::test_model::{
+        TestModel, assert_refused, descriptors, int, list, output_dims, single, text,
+    };
+
+    fn pool(op_type: &str, attributes: &[AttributeProto]) -> (Pooling2dDescriptor, Vec<i64>) {
+        let network = single(19, op_type, &[1, 3, 7, 8], &[], attributes).unwrap();
+        let [LayerDescriptor::Pooling2d(d)] = descriptors(&network)[..] else {
+            panic!("{:?}", descriptors(&network));
+        };
+        (d, output_dims(&network))
+    }
+
+    /// Rows: (7 - 2) / 2 + 1 = 3, rounded up 4; columns: (8 - 3) / 2 + 1 = 3, rounded up 4.
+    #[test]
+    fn sizes_are_rounded_down_unless_the_ceiling_is_asked_for() {
+        let attributes = [list("kernel_shape", &[2, 3]), list("strides", &[2, 2])];
+        let (d, output) = pool("MaxPool", &attributes);
+        assert_eq!((d.pool_height, d.pool_width), (2, 3));
+        assert_eq!(d.pool_type(), PoolingAlgorithm::Max);
+        assert_eq!(d.output_shape_rounding(), OutputShapeRounding::Floor);
+        assert_eq!(output, [1, 3, 3, 3]);
+        let (d, output) = pool(
+            "MaxPool",
+            &[&attributes[..], &[int("ceil_mode", 1)]].concat(),
+        );
+        assert_eq!(d.output_shape_rounding(), OutputShapeRounding::Ceiling);
+        assert_eq!(output, [1, 3, 4, 4]);
+    }
+
+    #[test]
+    fn padding_counts_only_where_it_is_asked_for() {
+        let window = list("kernel_shape", &[3, 3]);
+        let (d, _) = pool("AveragePool", std::slice::from_ref(&window));
+        assert_eq!(d.padding_method(), PaddingMethod::Exclude);
+        let (d, output) = pool(
+            "AveragePool",
+            &[
+                window,
+                int("count_include_pad", 1),
+                list("pads", &[1, 1, 1, 1]),
+            ],
+        );
+        assert_eq!(d.padding_method(), PaddingMethod::IgnoreValue);
+        assert_eq!(output, [1, 3, 7, 8]);
+    }
+
+    /// ceil(7 / 2) = 4 windows, which need no rounding.
+    #[test]
+    fn padding_that_follows_from_sizes_is_not_rounded() {
+        let (d, output) = pool(
+            "MaxPool",
+            &[
+                list("kernel_shape", &[1, 1]),
+                list("strides", &[2, 2]),
+                int("ceil_mode", 1),
+                text("auto_pad", "SAME_UPPER"),
+            ],
+        );
+        assert_eq!(d.output_shape_rounding(), OutputShapeRounding::Floor);
+        assert_eq!(output, [1, 3, 4, 4]);
+    }
+
+    #[test]
+    fn whole_images_are_reduced_in_any_number_of_dimensions() {
+        let network = single(13, "GlobalAveragePool", &[2, 3, -1, 5], &[], &[]).unwrap();
+        let expected = ReduceDescriptor::new(ReduceOperation::Mean, &[2, 3], true).unwrap();
+        assert_eq!(descriptors(&network), [expected.into()]);
+        assert_eq!(output_dims(&network), [2, 3, 1, 1]);
+    }
+
+    #[test]
+    fn indices_are_refused_where_somebody_reads_them() {
+        let with = |read: bool| {
+            let model = TestModel::new(12)
+                .input("x", &[1, 1, 4, 4])
+                .node(
+                    "MaxPool",
+                    &["x"],
+                    &["y", "i"],
+                    &[list("kernel_shape", &[2, 2])],
+                )
+                .output("y");
+            if read { model.output("i") } else { model }.parse()
+        };
+        assert!(with(false).is_ok());
+        assert_refused(with(true), "the indices of the largest elements");
+    }
+}

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use armnn_backend_api::{
     BinaryOperation as Binary, CastDescriptor, DataType, DequantizeDescriptor,
-    ElementwiseBinaryDescriptor, Quantization, QuantizeDescriptor, Shape,
+    ElementwiseBinaryDescriptor, Quantization, QuantizeDescriptor,
 };
 use armnn_network::OutputDeclaration;
 
@@ -269,9 +269,95 @@ fn by_definition(c: &mut Context<'_, '_>, to: DataType) -> Result {
         numbers = c.step(subtract, &[numbers, zero_point])?;
     }
     let scale = c.reshaped_input(1, &dims)?;
-    debug_assert!(dims.len() <= Shape::MAX_RANK);
     c.emit(
         ElementwiseBinaryDescriptor::new(Binary::Mul),
         &[numbers, scale],
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::LayerType as L;
+
+    use super::*;
+    use crate::proto::TensorProto;
+    use crate::test_model::{TestModel, assert_refused, descriptors, floats, int, single, types};
+
+    fn bytes(name: &str, element_type: ElementType, dims: &[i64], values: &[u8]) -> TensorProto {
+        TensorProto {
+            name: name.to_owned(),
+            dims: dims.to_vec(),
+            data_type: element_type.0,
+            raw_data: Some(values.to_vec().into()),
+            ..TensorProto::default()
+        }
+    }
+
+    #[test]
+    fn a_cast_to_the_same_type_is_nothing() {
+        assert!(types(&single(13, "Cast", &[3], &[], &[int("to", 1)]).unwrap()).is_empty());
+        let network = single(13, "Cast", &[3], &[], &[int("to", 10)]).unwrap();
+        assert_eq!(types(&network), [L::Cast]);
+        let output = network.tensor(network.outputs()[0].tensor);
+        assert_eq!(output.info.data_type, DataType::Float16);
+        assert_refused(
+            single(13, "Cast", &[3], &[], &[int("to", 8)]),
+            "type STRING",
+        );
+    }
+
+    #[test]
+    fn quantized_numbers_carry_their_scale_and_are_read_with_it() {
+        let model = |scale: f32| {
+            TestModel::new(13)
+                .input("x", &[2, 2])
+                .constant(floats("s", &[], &[0.5]))
+                .constant(floats("t", &[], &[scale]))
+                .constant(bytes("z", ElementType::UINT8, &[], &[7]))
+                .node("QuantizeLinear", &["x", "s", "z"], &["q"], &[])
+                .node("DequantizeLinear", &["q", "t", "z"], &["y"], &[])
+                .output("y")
+                .parse()
+        };
+        let network = model(0.5).unwrap();
+        assert_eq!(types(&network), [L::Quantize, L::Dequantize]);
+        let quantized = network.tensor(network.layers()[0].outputs[0]);
+        assert_eq!(quantized.info.data_type, DataType::QAsymmU8);
+        assert_eq!(
+            quantized.info.quantization,
+            Quantization::per_tensor(0.5, 7)
+        );
+        assert_refused(model(0.25), "read with others");
+    }
+
+    #[test]
+    fn constant_weights_have_a_scale_for_each_channel() {
+        let network = TestModel::new(13)
+            .constant(bytes("w", ElementType::INT8, &[2, 3], &[1, 2, 3, 4, 5, 6]))
+            .constant(floats("s", &[2], &[0.5, 0.25]))
+            .node("DequantizeLinear", &["w", "s"], &["y"], &[int("axis", 0)])
+            .output("y")
+            .parse()
+            .unwrap();
+        assert_eq!(types(&network), [L::Dequantize]);
+        let weights = network.tensor(network.layers()[0].inputs[0].unwrap());
+        assert_eq!(weights.info.data_type, DataType::QSymmS8);
+        assert_eq!(weights.info.quantization.scales, [0.5, 0.25]);
+    }
+
+    /// Inputs of the network are numbers without a scale: (x - zero point) scale.
+    #[test]
+    fn other_numbers_are_computed_by_the_definition() {
+        let network = TestModel::new(13)
+            .typed_input("x", ElementType::INT8, &[2, 3])
+            .constant(floats("s", &[3], &[0.5, 0.25, 1.0]))
+            .constant(bytes("z", ElementType::INT8, &[3], &[1, 2, 3]))
+            .node("DequantizeLinear", &["x", "s", "z"], &["y"], &[])
+            .output("y")
+            .parse()
+            .unwrap();
+        let expected = [L::Cast, L::Cast, L::ElementwiseBinary, L::ElementwiseBinary];
+        assert_eq!(types(&network), expected);
+        assert_eq!(descriptors(&network).len(), 4);
+    }
 }

@@ -158,3 +158,71 @@ fn softmax_axes(c: &Context<'_, '_>, shape: Shape) -> Result<Vec<usize>> {
     let from = axis(c.attributes.int("axis", 1)?, rank)?;
     Ok((from..rank).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{LayerDescriptor, LayerType as L};
+
+    use super::*;
+    use crate::test_model::{
+        assert_refused, descriptors, int, ints, list, output_dims, single, types,
+    };
+
+    #[test]
+    fn axes_are_an_attribute_first_and_an_input_later() {
+        let expected = |keep| ReduceDescriptor::new(ReduceOperation::Mean, &[0, 2], keep).unwrap();
+        let old = single(13, "ReduceMean", &[2, 3, 4], &[], &[list("axes", &[-1, 0])]).unwrap();
+        assert_eq!(descriptors(&old), [expected(true).into()]);
+        let axes = [ints("a", &[0, 2])];
+        let new = single(18, "ReduceMean", &[2, 3, 4], &axes, &[int("keepdims", 0)]).unwrap();
+        assert_eq!(descriptors(&new), [expected(false).into()]);
+        assert_eq!(output_dims(&new), [3]);
+        // For the sum already since version 13.
+        let sum = single(13, "ReduceSum", &[2, 3], &[ints("a", &[1])], &[]).unwrap();
+        assert_eq!(output_dims(&sum), [2, 1]);
+        let early = single(
+            13,
+            "ReduceMean",
+            &[2],
+            &[],
+            &[int("noop_with_empty_axes", 1)],
+        );
+        assert_refused(early, "\"noop_with_empty_axes\", which is not known here");
+    }
+
+    #[test]
+    fn no_axes_are_all_or_none() {
+        let all = single(18, "ReduceMax", &[2, 3], &[], &[]).unwrap();
+        assert_eq!(output_dims(&all), [1, 1]);
+        let none = single(
+            18,
+            "ReduceMax",
+            &[2, 3],
+            &[],
+            &[int("noop_with_empty_axes", 1)],
+        )
+        .unwrap();
+        assert!(types(&none).is_empty());
+    }
+
+    #[test]
+    fn softmax_is_along_one_axis_or_all_from_it_on() {
+        let softmax = |opset, dims: &[i64], attributes: &[_]| {
+            single(opset, "Softmax", dims, &[], attributes).unwrap()
+        };
+        let along = |network: &armnn_network::Network| match &descriptors(network)[..] {
+            [LayerDescriptor::Softmax(d)] => d.axis,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(along(&softmax(13, &[2, 3, 4], &[])), 2);
+        assert_eq!(along(&softmax(13, &[2, 3, 4], &[int("axis", 1)])), 1);
+        assert_eq!(along(&softmax(9, &[2, 3], &[])), 1);
+        // Behind the axis everything is 1.
+        assert_eq!(along(&softmax(9, &[1, 1000, 1, 1], &[])), 1);
+        let flat = softmax(9, &[2, 3, 4], &[]);
+        assert_eq!(types(&flat), [L::Reshape, L::Softmax, L::Reshape]);
+        assert_eq!(output_dims(&flat), [2, 3, 4]);
+        let log = single(13, "LogSoftmax", &[2, 3], &[], &[]).unwrap();
+        assert_eq!(types(&log).len(), 6);
+    }
+}

@@ -138,3 +138,73 @@ fn axes(c: &mut Context<'_, '_>) -> Result<Option<Vec<i64>>> {
     }
     Ok(c.attributes.ints("axes")?.map(<[i64]>::to_vec))
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::LayerType;
+
+    use crate::test_model::{assert_refused, int, ints, list, output_dims, single, types};
+
+    #[test]
+    fn zeros_copy_and_a_single_minus_one_is_the_rest() {
+        for (dims, target, expected) in [
+            (&[2, 3, 4][..], &[6, 4][..], &[6, 4][..]),
+            (&[2, 3, 4], &[0, -1], &[2, 12]),
+            (&[2, 3, 4], &[-1, 2, 0], &[3, 2, 4]),
+            (&[2, 3, 4], &[24], &[24]),
+            // The batch is not known, and is copied: 16 4 4 = 256.
+            (&[-1, 16, 4, 4], &[0, -1], &[-1, 256]),
+            (&[-1, 16], &[-1, 8], &[-1, 8]),
+        ] {
+            let network = single(13, "Reshape", dims, &[ints("s", target)], &[]).unwrap();
+            assert_eq!(output_dims(&network), expected, "{dims:?} to {target:?}");
+            assert_eq!(types(&network), [LayerType::Reshape]);
+        }
+        let zero = single(
+            14,
+            "Reshape",
+            &[0, 3],
+            &[ints("s", &[3, 0])],
+            &[int("allowzero", 1)],
+        );
+        assert_eq!(output_dims(&zero.unwrap()), [3, 0]);
+        for (target, part) in [
+            (&[-1, -1][..], "its shape is"),
+            (&[2, -2], "its shape is"),
+            (&[5, 5], "cannot become [5, 5]"),
+            (&[1, 1, 1, 0], "copies dimension 3"),
+        ] {
+            let refused = single(13, "Reshape", &[2, 3], &[ints("s", target)], &[]);
+            assert_refused(refused, part);
+        }
+    }
+
+    #[test]
+    fn flatten_makes_two_dimensions() {
+        for (axis, expected) in [(0, [1, 24]), (1, [2, 12]), (3, [24, 1]), (-1, [6, 4])] {
+            let network = single(13, "Flatten", &[2, 3, 4], &[], &[int("axis", axis)]).unwrap();
+            assert_eq!(output_dims(&network), expected);
+        }
+        assert_refused(
+            single(13, "Flatten", &[2], &[], &[int("axis", 2)]),
+            "axis 2 of 1",
+        );
+    }
+
+    #[test]
+    fn dimensions_of_one_come_and_go_by_attribute_or_input() {
+        let axes = |values: &[i64]| [list("axes", values)];
+        let network = single(11, "Unsqueeze", &[2, 3], &[], &axes(&[0, -1])).unwrap();
+        assert_eq!(output_dims(&network), [1, 2, 3, 1]);
+        let network = single(13, "Unsqueeze", &[2, 3], &[ints("a", &[3, 1])], &[]).unwrap();
+        assert_eq!(output_dims(&network), [2, 1, 3, 1]);
+        let network = single(11, "Squeeze", &[1, 2, 1], &[], &axes(&[0])).unwrap();
+        assert_eq!(output_dims(&network), [2, 1]);
+        let network = single(13, "Squeeze", &[1, 2, 1], &[], &[]).unwrap();
+        assert_eq!(output_dims(&network), [2]);
+        let wide = single(13, "Squeeze", &[1, 2], &[ints("a", &[1])], &[]);
+        assert_refused(wide, "dimension 1 of [1, 2] is not 1");
+        let twice = single(13, "Unsqueeze", &[2], &[ints("a", &[0, 0])], &[]);
+        assert_refused(twice, "axis 0 twice");
+    }
+}

@@ -378,3 +378,78 @@ fn is_same(rule: &Rule<'_>, layer: &ResizeDescriptor, from: i64, to: i64) -> Res
 fn unknown(attribute: &str, value: &str) -> Problem {
     Problem::unsupported(format!("{attribute} = \"{}\"", crate::error::Short(value)))
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::LayerDescriptor;
+
+    use crate::proto::{AttributeProto, TensorProto};
+    use crate::test_model::{assert_refused, descriptors, floats, ints, output_dims, single, text};
+
+    fn empty() -> TensorProto {
+        floats("", &[], &[])
+    }
+
+    fn scaled(
+        attributes: &[AttributeProto],
+    ) -> Result<armnn_network::Network, crate::OnnxParserError> {
+        let scales = floats("s", &[4], &[1.0, 1.0, 2.0, 3.0]);
+        single(13, "Resize", &[1, 2, 4, 5], &[empty(), scales], attributes)
+    }
+
+    fn flags(network: &armnn_network::Network) -> (u8, u8) {
+        let [LayerDescriptor::Resize(d)] = &descriptors(network)[..] else {
+            panic!("{:?}", descriptors(network));
+        };
+        (d.align_corners, d.half_pixel_centers)
+    }
+
+    #[test]
+    fn each_way_of_mapping_positions_is_the_layers_that_comes_to_the_same() {
+        let mapping = |mapping| text("coordinate_transformation_mode", mapping);
+        let rounding = |rounding| text("nearest_mode", rounding);
+        let linear = || text("mode", "linear");
+        for (attributes, expected) in [
+            (vec![mapping("asymmetric"), rounding("floor")], (0, 0)),
+            // Without ties, as the factors are whole.
+            (vec![], (0, 0)),
+            (vec![linear()], (0, 1)),
+            (vec![linear(), mapping("asymmetric")], (0, 0)),
+            (vec![linear(), mapping("align_corners")], (1, 0)),
+            (vec![linear(), mapping("pytorch_half_pixel")], (0, 1)),
+        ] {
+            let network = scaled(&attributes).unwrap();
+            assert_eq!(flags(&network), expected, "{attributes:?}");
+            assert_eq!(output_dims(&network), [1, 2, 8, 15]);
+        }
+    }
+
+    #[test]
+    fn what_the_layer_cannot_do_is_refused_by_the_attributes_name() {
+        for (attribute, part) in [
+            (text("mode", "cubic"), "mode = \"cubic\""),
+            (
+                text("coordinate_transformation_mode", "tf_crop_and_resize"),
+                "coordinate_transformation_mode = \"tf_crop_and_resize\"",
+            ),
+            (text("nearest_mode", "odd"), "nearest_mode = \"odd\""),
+            (crate::test_model::int("antialias", 1), "antialias"),
+        ] {
+            assert_refused(scaled(&[attribute]), part);
+        }
+        let scales = floats("s", &[4], &[1.0, 1.0, 0.625, 1.0]);
+        let fraction = single(13, "Resize", &[1, 2, 4, 5], &[empty(), scales], &[]);
+        assert_refused(fraction, "4 elements scaled by 0.625 (scales)");
+        let sizes = ints("z", &[1, 3, 8, 10]);
+        let channels = single(13, "Resize", &[1, 2, 4, 5], &[empty(), empty(), sizes], &[]);
+        assert_refused(channels, "only rows and columns can be");
+    }
+
+    #[test]
+    fn upsampling_takes_the_element_before() {
+        let scales = floats("s", &[4], &[1.0, 1.0, 2.0, 2.0]);
+        let network = single(9, "Upsample", &[1, 2, 4, 5], &[scales], &[]).unwrap();
+        assert_eq!(flags(&network), (0, 0));
+        assert_eq!(output_dims(&network), [1, 2, 8, 10]);
+    }
+}

@@ -124,3 +124,68 @@ pub(super) fn split(c: &mut Context<'_, '_>) -> Result {
     let axis = small(along, "its axis")?;
     c.emit_all(SplitDescriptor { axis }, &[Some(input)], &declarations)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_model::{
+        TestModel, assert_refused, descriptors, int, ints, list, output_dims, single,
+    };
+
+    #[test]
+    fn constant_indices_from_the_end_become_such_from_the_start() {
+        let network = single(
+            13,
+            "Gather",
+            &[2, 5],
+            &[ints("i", &[-1, 0])],
+            &[int("axis", -1)],
+        );
+        let network = network.unwrap();
+        assert_eq!(descriptors(&network), [GatherDescriptor { axis: 1 }.into()]);
+        let indices = network.tensor(network.layers()[0].inputs[1].unwrap());
+        assert_eq!(indices.constant().unwrap()[..2], [4, 0]);
+        assert_eq!(output_dims(&network), [2, 2]);
+        let outside = single(13, "Gather", &[2, 5], &[ints("i", &[-3])], &[]);
+        assert_refused(outside, "index -3 of 2 elements");
+        let unknown = single(13, "Gather", &[-1, 5], &[ints("i", &[-1])], &[]);
+        assert_refused(unknown, "from the end of a dimension that is not known");
+    }
+
+    fn parts(
+        opset: i64,
+        dims: &[i64],
+        outputs: &[&str],
+        model: TestModel,
+        sizes: &[&str],
+    ) -> Vec<i64> {
+        let inputs = [&["x"], sizes].concat();
+        let attributes = match opset {
+            18.. if sizes.is_empty() => vec![int("num_outputs", outputs.len() as i64)],
+            _ => vec![],
+        };
+        let mut model = model
+            .input("x", dims)
+            .node("Split", &inputs, outputs, &attributes);
+        for output in outputs {
+            model = model.output(output);
+        }
+        let network = model.parse().unwrap();
+        let sizes = network.outputs().iter();
+        sizes
+            .map(|output| network.tensor(output.tensor).info.shape.dims()[0])
+            .collect()
+    }
+
+    #[test]
+    fn parts_are_equal_or_as_large_as_said() {
+        let three = ["a", "b", "c"];
+        assert_eq!(parts(11, &[6], &three, TestModel::new(11), &[]), [2, 2, 2]);
+        // ceil(7 / 3) = 3, and what is left.
+        assert_eq!(parts(18, &[7], &three, TestModel::new(18), &[]), [3, 3, 1]);
+        let with_sizes = TestModel::new(13).constant(ints("s", &[1, 2, 4]));
+        assert_eq!(parts(13, &[7], &three, with_sizes, &["s"]), [1, 2, 4]);
+        let odd = single(11, "Split", &[7], &[], &[list("split", &[3, 4])]);
+        assert_refused(odd, "but it has 1 outputs");
+    }
+}

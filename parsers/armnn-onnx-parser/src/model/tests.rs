@@ -69,7 +69,7 @@ fn initialisers_are_constants_also_where_they_are_inputs() {
 #[test]
 fn each_type_has_its_elements_in_a_field_of_its_own() {
     type E = ElementType;
-    let numbers = vec![1, -2];
+    let numbers = [1, -2];
     let with = |element_type: E, fill: fn(&mut TensorProto)| {
         let mut proto = TensorProto {
             dims: vec![2],
