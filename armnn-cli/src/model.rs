@@ -13,12 +13,15 @@ const HEAD_BYTES: u64 = 64;
 pub enum ModelFormat {
     /// TensorFlow Lite.
     TfLite,
+    /// ONNX.
+    Onnx,
 }
 
 impl fmt::Display for ModelFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::TfLite => "TFLite",
+            Self::Onnx => "ONNX",
         })
     }
 }
@@ -45,23 +48,25 @@ pub fn load(path: &Path) -> anyhow::Result<Model> {
     File::open(path)
         .and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head))
         .with_context(|| format!("cannot read the model '{shown}'"))?;
-    if armnn_tflite_parser::is_tflite(&head) {
-        let network = armnn_tflite_parser::parse(path)
-            .with_context(|| format!("cannot load the model '{shown}'"))?;
-        return Ok(Model {
-            format: ModelFormat::TfLite,
-            file_size,
-            network,
-        });
-    }
-    if looks_like_onnx(&head) {
-        bail!("cannot load the model '{shown}': ONNX models are not supported yet by this version");
-    }
-    bail!(
-        "'{shown}' is not a model: its content is not that of a TFLite file ('TFL3' after the \
-         first four bytes){}",
-        if head.is_empty() { "; it is empty" } else { "" }
-    );
+    let cannot_load = || format!("cannot load the model '{shown}'");
+    let (format, network) = if armnn_tflite_parser::is_tflite(&head) {
+        let network = armnn_tflite_parser::parse(path).with_context(cannot_load)?;
+        (ModelFormat::TfLite, network)
+    } else if armnn_onnx_parser::is_onnx(&head) {
+        let network = armnn_onnx_parser::parse(path).with_context(cannot_load)?;
+        (ModelFormat::Onnx, network)
+    } else {
+        bail!(
+            "'{shown}' is not a model: its content is neither that of a TFLite file ('TFL3' after \
+             the first four bytes) nor that of an ONNX file (the version of the format first){}",
+            if head.is_empty() { "; it is empty" } else { "" }
+        );
+    };
+    Ok(Model {
+        format,
+        file_size,
+        network,
+    })
 }
 
 /// Checks that there is a regular file, so that opening it cannot block, and tells its size.
@@ -83,31 +88,9 @@ pub fn expect_regular_file(path: &Path, what: &str) -> anyhow::Result<u64> {
     Ok(metadata.len())
 }
 
-/// Whether these bytes begin as an ONNX file does: with field 1 of a `ModelProto`, the version of
-/// the format, a small number, and then another field of it. Protocol buffers have no mark of
-/// their own.
-fn looks_like_onnx(head: &[u8]) -> bool {
-    // Tags of fields 2 to 8, which writers put after the version.
-    const NEXT_TAGS: [u8; 7] = [0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42];
-    match head {
-        [0x08, version, tag, ..] => (1..=64).contains(version) && NEXT_TAGS.contains(tag),
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_onnx_file_is_told_by_its_first_fields() {
-        // ir_version: 8, producer_name: "pytorch".
-        assert!(looks_like_onnx(b"\x08\x08\x12\x07pytorch"));
-        assert!(!looks_like_onnx(b"\x1c\0\0\0TFL3"));
-        assert!(!looks_like_onnx(b"\x08"));
-        assert!(!looks_like_onnx(b"hello"));
-        assert!(!looks_like_onnx(b""));
-    }
 
     #[test]
     fn what_is_no_model_is_refused_with_its_path() {
@@ -128,14 +111,50 @@ mod tests {
         );
     }
 
+    /// A model of one node, y = Relu(x), of two elements, byte by byte.
+    fn relu() -> Vec<u8> {
+        let info = |name: u8| {
+            // name: NAME, type: { tensor_type: { elem_type: FLOAT, shape: { dim: 2 } } }
+            let shape = b"\x12\x0a\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x02";
+            [b"\x0a\x01", &[name][..], shape].concat()
+        };
+        let field =
+            |tag: u8, value: &[u8]| [&[tag, u8::try_from(value.len()).unwrap()], value].concat();
+        let node = b"\x0a\x01x\x12\x01y\x22\x04Relu";
+        let graph = [
+            field(0x0a, node),
+            field(0x5a, &info(b'x')),
+            field(0x62, &info(b'y')),
+        ]
+        .concat();
+        // ir_version: 8, graph, opset_import: { version: 17 }
+        [
+            &b"\x08\x08"[..],
+            &field(0x3a, &graph),
+            &field(0x42, b"\x10\x11"),
+        ]
+        .concat()
+    }
+
     #[test]
-    fn an_onnx_file_of_any_name_is_not_supported_yet() {
+    fn an_onnx_file_of_any_name_is_told_by_its_content() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("model.bin");
+        std::fs::write(&path, relu()).unwrap();
+        let model = load(&path).unwrap();
+        assert_eq!(model.format, ModelFormat::Onnx);
+        assert_eq!(model.network.layers().len(), 1);
+        assert_eq!(model.network.outputs()[0].name, "y");
+    }
+
+    #[test]
+    fn a_broken_onnx_file_is_refused_with_its_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("broken.onnx");
         std::fs::write(&path, b"\x08\x08\x12\x07pytorch").unwrap();
-        let error = load(&path).unwrap_err().to_string();
+        let error = format!("{:#}", load(&path).unwrap_err());
         assert!(
-            error.contains("ONNX models are not supported yet by this version"),
+            error.contains("broken.onnx") && error.contains("it has no graph"),
             "{error}"
         );
     }

@@ -1,0 +1,52 @@
+//! Reads ONNX models into a network.
+//!
+//! Two layers. [`model`] is the file: its graph, named, checked and with local functions inlined,
+//! with weights that borrow the mapped file. Lowering, above it, turns nodes into the layers of a
+//! network:
+//!
+//! ```no_run
+//! let network = armnn_onnx_parser::parse("model.onnx")?;
+//! for layer in network.layers() {
+//!     println!("{} {}", layer.layer_type(), layer.name);
+//! }
+//! # Ok::<(), armnn_onnx_parser::OnnxParserError>(())
+//! ```
+//!
+//! # Types
+//!
+//! | ONNX | network |
+//! |---|---|
+//! | FLOAT, FLOAT16, BFLOAT16, DOUBLE | Float32, Float16, BFloat16, Float64 |
+//! | INT8, INT16, INT32, INT64 | Int8, Int16, Signed32, Signed64 |
+//! | UINT8, UINT16, UINT32, UINT64, BOOL | UInt8, UInt16, UInt32, UInt64, Boolean |
+//! | INT4, UINT4, INT2, UINT2, FLOAT8…, FLOAT4E2M1 | Int4, UInt4, Int2, UInt2, Float8…, Float4E2M1 |
+//! | what QuantizeLinear writes, constants that DequantizeLinear reads | QAsymmU8, QAsymmS8, QSymmS8, QSymmS16, or the same with a scale |
+//!
+//! Constants are the file's own bytes where it has them as raw data, and are not converted.
+//! Dimensions with a name are unknown ones of the network; [`model::Value`] has the names.
+//!
+//! # Layers
+//!
+//! A layer has the name of the value that it writes. Where an operator becomes several layers, the
+//! last has that name, and the others have their type appended to it (`conv1/Reshape`). Operators
+//! that change nothing (Identity, Dropout) become none. Inputs that determine shapes (axes, sizes,
+//! paddings) must be constant, or follow from shapes that are known; they become part of the layer
+//! and are no tensors of the network.
+//!
+//! An attribute is honoured or refused, also one that this parser does not know.
+//!
+//! QuantizeLinear rounds numbers halfway between two to the even one, the layer Quantize away from
+//! zero: there results may differ by one.
+
+mod error;
+mod lowering;
+pub mod model;
+mod parser;
+pub mod proto;
+
+#[cfg(test)]
+mod test_model;
+
+pub use error::{NodePlace, OnnxParserError, Place, Refusals, UnsupportedOperator, UnsupportedUse};
+pub use model::is_onnx;
+pub use parser::{OnnxParser, OnnxParserOptions, parse, parse_bytes};

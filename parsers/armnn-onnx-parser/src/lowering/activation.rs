@@ -1,0 +1,289 @@
+//! Functions of each element that are activations, or are made of them.
+
+use armnn_backend_api::{
+    ActivationDescriptor, ActivationFunction as Activation, BinaryOperation as Binary, DataType,
+    ElementwiseBinaryDescriptor, ElementwiseUnaryDescriptor, PreluDescriptor, UnaryOperation,
+};
+
+use super::context::Context;
+use super::problem::{Problem, Result};
+
+pub(super) fn plain(c: &mut Context<'_, '_>, function: Activation, a: f32, b: f32) -> Result {
+    c.attributes.ignore("consumed_inputs");
+    let input = c.input(0)?;
+    c.emit(ActivationDescriptor::new(function, a, b), &[input])
+}
+
+pub(super) fn with_alpha(c: &mut Context<'_, '_>, function: Activation, default: f32) -> Result {
+    let alpha = c.attributes.float("alpha", default)?;
+    plain(c, function, alpha, 0.0)
+}
+
+/// Of integers, the larger of each and 0.
+pub(super) fn relu(c: &mut Context<'_, '_>) -> Result {
+    let data_type = c.input_type(0)?;
+    if data_type.is_float() || data_type.is_quantized() {
+        return plain(c, Activation::ReLu, 0.0, 0.0);
+    }
+    let input = c.input(0)?;
+    let zero = c.number(data_type, &[], &[0.0])?;
+    c.emit(
+        ElementwiseBinaryDescriptor::new(Binary::Maximum),
+        &[input, zero],
+    )
+}
+
+/// Bounds are attributes before version 11, and inputs since, which need not be constant.
+pub(super) fn clip(c: &mut Context<'_, '_>) -> Result {
+    let input = c.input(0)?;
+    if c.version < 11 {
+        let max = c.attributes.float("max", f32::MAX)?;
+        let min = c.attributes.float("min", f32::MIN)?;
+        return plain(c, Activation::BoundedReLu, max, min);
+    }
+    let data_type = c.info(input)?.data_type;
+    if matches!(data_type, DataType::Float32 | DataType::Float16)
+        && let (Some(min), Some(max)) = (c.constant(1)?, c.constant(2)?)
+    {
+        let bound = |values: Vec<f64>| match values[..] {
+            [value] => Ok(value as f32),
+            _ => Err(Problem::malformed("a bound is no single number")),
+        };
+        let min = bound(min.known_reals(1, "the lower bound")?)?;
+        let max = bound(max.known_reals(1, "the upper bound")?)?;
+        return plain(c, Activation::BoundedReLu, max, min);
+    }
+    let maximum = ElementwiseBinaryDescriptor::new(Binary::Maximum);
+    let minimum = ElementwiseBinaryDescriptor::new(Binary::Minimum);
+    match (c.optional_input(1)?, c.optional_input(2)?) {
+        (None, None) => c.alias(0, 0),
+        (Some(min), None) => c.emit(maximum, &[input, min]),
+        (None, Some(max)) => c.emit(minimum, &[input, max]),
+        (Some(min), Some(max)) => {
+            let bounded = c.step(maximum, &[input, min])?;
+            c.emit(minimum, &[bounded, max])
+        }
+    }
+}
+
+pub(super) fn gelu(c: &mut Context<'_, '_>) -> Result {
+    match c.attributes.text("approximate", "none")? {
+        "none" => plain(c, Activation::Gelu, 0.0, 0.0),
+        other => Err(Problem::unsupported(format!(
+            "the approximation of Gelu (approximate = \"{}\"); the exact function is supported",
+            crate::error::Short(other)
+        ))),
+    }
+}
+
+/// max(0, min(1, alpha x + beta))
+pub(super) fn hard_sigmoid(c: &mut Context<'_, '_>) -> Result {
+    let alpha = c.attributes.float("alpha", 0.2)?;
+    let beta = c.attributes.float("beta", 0.5)?;
+    let input = c.input(0)?;
+    let linear = ActivationDescriptor::new(Activation::Linear, alpha, beta);
+    let linear = c.step(linear, &[input])?;
+    let bounded = ActivationDescriptor::new(Activation::BoundedReLu, 1.0, 0.0);
+    c.emit(bounded, &[linear])
+}
+
+/// gamma x above 0, else gamma (alpha e^x - alpha)
+pub(super) fn selu(c: &mut Context<'_, '_>) -> Result {
+    // The defaults are the format's.
+    let alpha = c.attributes.float("alpha", 1.673_263_2)?;
+    let gamma = c.attributes.float("gamma", 1.050_701)?;
+    c.attributes.ignore("consumed_inputs");
+    let input = c.input(0)?;
+    let elu = c.step(
+        ActivationDescriptor::new(Activation::Elu, alpha, 0.0),
+        &[input],
+    )?;
+    c.emit(
+        ActivationDescriptor::new(Activation::Linear, gamma, 0.0),
+        &[elu],
+    )
+}
+
+/// max(0, x) + min(0, alpha (e^(x / alpha) - 1)), which is alpha elu(x / alpha) for alpha above 0.
+pub(super) fn celu(c: &mut Context<'_, '_>) -> Result {
+    let alpha = c.attributes.float("alpha", 1.0)?;
+    if alpha == 1.0 {
+        return plain(c, Activation::Elu, 1.0, 0.0);
+    }
+    if !(alpha > 0.0 && alpha.is_finite()) {
+        return Err(Problem::unsupported(format!(
+            "alpha = {alpha}; it must be above 0"
+        )));
+    }
+    let input = c.input(0)?;
+    let data_type = c.info(input)?.data_type;
+    let divisor = c.number(data_type, &[], &[alpha.into()])?;
+    let scaled = c.step(
+        ElementwiseBinaryDescriptor::new(Binary::Div),
+        &[input, divisor],
+    )?;
+    let elu = c.step(
+        ActivationDescriptor::new(Activation::Elu, 1.0, 0.0),
+        &[scaled],
+    )?;
+    c.emit(
+        ActivationDescriptor::new(Activation::Linear, alpha, 0.0),
+        &[elu],
+    )
+}
+
+/// x tanh(log(1 + e^x))
+pub(super) fn mish(c: &mut Context<'_, '_>) -> Result {
+    let input = c.input(0)?;
+    let soft = c.step(
+        ActivationDescriptor::new(Activation::SoftReLu, 0.0, 0.0),
+        &[input],
+    )?;
+    let tanh = c.step(
+        ActivationDescriptor::new(Activation::TanH, 1.0, 1.0),
+        &[soft],
+    )?;
+    c.emit(
+        ElementwiseBinaryDescriptor::new(Binary::Mul),
+        &[input, tanh],
+    )
+}
+
+/// x / (1 + |x|)
+pub(super) fn softsign(c: &mut Context<'_, '_>) -> Result {
+    let input = c.input(0)?;
+    let data_type = c.info(input)?.data_type;
+    let one = c.number(data_type, &[], &[1.0])?;
+    let abs = c.step(
+        ElementwiseUnaryDescriptor::new(UnaryOperation::Abs),
+        &[input],
+    )?;
+    let sum = c.step(ElementwiseBinaryDescriptor::new(Binary::Add), &[abs, one])?;
+    c.emit(ElementwiseBinaryDescriptor::new(Binary::Div), &[input, sum])
+}
+
+/// x / (1 + e^(-alpha x))
+pub(super) fn swish(c: &mut Context<'_, '_>) -> Result {
+    let alpha = c.attributes.float("alpha", 1.0)?;
+    let input = c.input(0)?;
+    let mut scaled = input;
+    if alpha != 1.0 {
+        scaled = c.step(
+            ActivationDescriptor::new(Activation::Linear, alpha, 0.0),
+            &[input],
+        )?;
+    }
+    let sigmoid = c.step(
+        ActivationDescriptor::new(Activation::Sigmoid, 0.0, 0.0),
+        &[scaled],
+    )?;
+    c.emit(
+        ElementwiseBinaryDescriptor::new(Binary::Mul),
+        &[input, sigmoid],
+    )
+}
+
+/// The slope broadcasts to the input. Before version 7 it is one number, or one for each channel.
+pub(super) fn prelu(c: &mut Context<'_, '_>) -> Result {
+    let input = c.input(0)?;
+    let shape = c.shape(input)?;
+    let slope_shape = c.input_shape(1)?;
+    let slope = match slope_shape.dims() {
+        &[channels] if c.version < 7 && channels != 1 && shape.rank() > 2 => {
+            let mut dims = vec![1; shape.rank() - 1];
+            dims[0] = channels;
+            c.reshaped_input(1, &dims)?
+        }
+        _ => c.input(1)?,
+    };
+    c.attributes.ignore("consumed_inputs");
+    c.emit(PreluDescriptor::new(), &[input, slope])
+}
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{
+        ActivationDescriptor, ActivationFunction as Activation, BinaryOperation, LayerDescriptor,
+    };
+
+    use crate::model::ElementType;
+    use crate::test_model::{
+        TestModel, assert_refused, descriptors, float, floats, ints, single, text, zeros,
+    };
+
+    fn only(
+        opset: i64,
+        op_type: &str,
+        attributes: &[crate::proto::AttributeProto],
+    ) -> (u32, f32, f32) {
+        let network = single(opset, op_type, &[2, 3], &[], attributes).unwrap();
+        let [LayerDescriptor::Activation(d)] = descriptors(&network)[..] else {
+            panic!("{:?}", descriptors(&network));
+        };
+        (d.function, d.a, d.b)
+    }
+
+    #[test]
+    fn functions_have_their_parameters_and_the_formats_defaults() {
+        for (op_type, attributes, function, a, b) in [
+            ("Relu", vec![], Activation::ReLu, 0.0, 0.0),
+            ("Sigmoid", vec![], Activation::Sigmoid, 0.0, 0.0),
+            ("Tanh", vec![], Activation::TanH, 1.0, 1.0),
+            ("Softplus", vec![], Activation::SoftReLu, 0.0, 0.0),
+            ("HardSwish", vec![], Activation::HardSwish, 0.0, 0.0),
+            ("Elu", vec![], Activation::Elu, 1.0, 0.0),
+            ("Elu", vec![float("alpha", 0.5)], Activation::Elu, 0.5, 0.0),
+            ("LeakyRelu", vec![], Activation::LeakyReLu, 0.01, 0.0),
+        ] {
+            assert_eq!(
+                only(17, op_type, &attributes),
+                (function.0, a, b),
+                "{op_type}"
+            );
+        }
+        assert_eq!(only(20, "Gelu", &[]), (Activation::Gelu.0, 0.0, 0.0));
+        let tanh = single(20, "Gelu", &[2], &[], &[text("approximate", "tanh")]);
+        assert_refused(tanh, "the approximation of Gelu");
+    }
+
+    #[test]
+    fn bounds_of_clip_are_attributes_first_and_inputs_later() {
+        let old = only(6, "Clip", &[float("max", 6.0), float("min", 0.5)]);
+        assert_eq!(old, (Activation::BoundedReLu.0, 6.0, 0.5));
+        let (min, max) = (floats("min", &[], &[0.5]), floats("max", &[], &[6.0]));
+        let network = single(13, "Clip", &[2], &[min, max.clone()], &[]).unwrap();
+        let expected = ActivationDescriptor::new(Activation::BoundedReLu, 6.0, 0.5);
+        assert_eq!(descriptors(&network), [expected.into()]);
+        // The lower bound is left out.
+        let absent = floats("", &[], &[]);
+        let network = single(13, "Clip", &[2], &[absent, max], &[]).unwrap();
+        let [LayerDescriptor::ElementwiseBinary(d)] = descriptors(&network)[..] else {
+            panic!();
+        };
+        assert_eq!(d.operation(), BinaryOperation::Minimum);
+    }
+
+    #[test]
+    fn integers_have_no_activation_but_a_maximum() {
+        let network = TestModel::new(14)
+            .typed_input("x", ElementType::INT32, &[3])
+            .node("Relu", &["x"], &["y"], &[])
+            .output("y")
+            .parse()
+            .unwrap();
+        let [LayerDescriptor::ElementwiseBinary(d)] = descriptors(&network)[..] else {
+            panic!();
+        };
+        assert_eq!(d.operation(), BinaryOperation::Maximum);
+    }
+
+    #[test]
+    fn an_attribute_that_nobody_knows_is_refused() {
+        let refused = single(17, "Relu", &[3], &[], &[float("slope", 1.0)]);
+        assert_refused(refused, "its attribute \"slope\", which is not known here");
+        let wrong = single(17, "Elu", &[3], &[], &[crate::test_model::int("alpha", 1)]);
+        assert_refused(wrong, "its attribute alpha is of type 2, not 1");
+        let too_many = single(17, "Relu", &[3], &[ints("a", &[1]), zeros("b", &[1])], &[]);
+        assert_refused(too_many, "it has 3 inputs, but takes 1");
+    }
+}

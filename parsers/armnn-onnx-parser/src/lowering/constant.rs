@@ -1,0 +1,212 @@
+//! Constants, before they are tensors of the network, if they ever are.
+
+use armnn_backend_api::{DataType, Quantization, Shape, TensorInfo};
+use bytes::Bytes;
+use half::{bf16, f16};
+
+use super::problem::{Problem, Result};
+use super::tensor_info::{data_type, shape};
+use crate::model::Tensor;
+
+/// A constant: of the file, or computed from shapes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Constant {
+    pub(super) data_type: DataType,
+    pub(super) dims: Vec<i64>,
+    pub(super) elements: Elements,
+    pub(super) quantization: Quantization,
+}
+
+/// The elements of a constant.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Elements {
+    /// As a tensor of the network has them.
+    Bytes(Bytes),
+    /// Integers computed from shapes; none where that takes a dimension that is not known.
+    Integers(Vec<Option<i64>>),
+}
+
+impl Constant {
+    pub(super) fn of_tensor(tensor: &Tensor) -> Result<Self> {
+        let data_type = data_type(tensor.element_type)?;
+        match &tensor.data {
+            Some(data) => Ok(Self {
+                data_type,
+                dims: tensor.dims.clone(),
+                elements: Elements::Bytes(data.clone()),
+                quantization: Quantization::NONE,
+            }),
+            None => Err(Problem::unsupported("its elements have no fixed size")),
+        }
+    }
+
+    /// Integers that follow from shapes.
+    pub(super) fn integers(data_type: DataType, dims: &[i64], values: Vec<Option<i64>>) -> Self {
+        Self {
+            data_type,
+            dims: dims.to_vec(),
+            elements: Elements::Integers(values),
+            quantization: Quantization::NONE,
+        }
+    }
+
+    /// Real numbers, rounded to the type.
+    pub(super) fn reals(data_type: DataType, dims: &[i64], values: &[f64]) -> Result<Self> {
+        Ok(Self {
+            data_type,
+            dims: dims.to_vec(),
+            elements: Elements::Bytes(encode(data_type, values)?),
+            quantization: Quantization::NONE,
+        })
+    }
+
+    /// The same elements in another shape.
+    pub(super) fn reshaped(&self, dims: &[i64]) -> Self {
+        Self {
+            dims: dims.to_vec(),
+            ..self.clone()
+        }
+    }
+
+    pub(super) fn shape(&self) -> Result<Shape> {
+        shape(&self.dims)
+    }
+
+    pub(super) fn info(&self) -> Result<TensorInfo> {
+        let info = TensorInfo::new(self.data_type, self.shape()?);
+        Ok(info.quantized(self.quantization.clone()))
+    }
+
+    /// How many elements there are; the largest number where that cannot be counted.
+    pub(super) fn count(&self) -> usize {
+        if self.dims.contains(&0) {
+            return 0;
+        }
+        self.dims.iter().fold(1, |n: usize, &dim| {
+            n.saturating_mul(usize::try_from(dim).unwrap_or(usize::MAX))
+        })
+    }
+
+    /// The elements as a tensor of the network has them.
+    pub(super) fn bytes(&self) -> Result<Bytes> {
+        match &self.elements {
+            Elements::Bytes(bytes) => Ok(bytes.clone()),
+            Elements::Integers(values) => {
+                let values: Option<Vec<i64>> = values.iter().copied().collect();
+                let values = values.ok_or_else(unknown_dimension)?;
+                Ok(match self.data_type {
+                    DataType::Boolean => values.iter().map(|&n| u8::from(n != 0)).collect(),
+                    DataType::Signed32 => little_endian(&values, |n| (n as i32).to_le_bytes()),
+                    _ => little_endian(&values, i64::to_le_bytes),
+                })
+            }
+        }
+    }
+
+    /// The elements of an integer or Boolean type, `most` of them at most; `what` is it for
+    /// messages. None stands for what follows from unknown dimensions.
+    pub(super) fn symbolic(&self, most: usize, what: &str) -> Result<Vec<Option<i64>>> {
+        let count = self.count();
+        if count > most {
+            return Err(Problem::malformed(format!(
+                "{what} has {count} entries, where there can be {most} at most"
+            )));
+        }
+        let bytes = match &self.elements {
+            Elements::Integers(values) => return Ok(values.clone()),
+            Elements::Bytes(bytes) => bytes,
+        };
+        let each = |size: usize, read: fn(&[u8]) -> i64| {
+            bytes.chunks_exact(size).map(|b| Some(read(b))).collect()
+        };
+        Ok(match self.data_type {
+            DataType::Signed64 => each(8, |b| i64::from_le_bytes(array(b))),
+            DataType::Signed32 => each(4, |b| i32::from_le_bytes(array(b)).into()),
+            DataType::Int16 => each(2, |b| i16::from_le_bytes(array(b)).into()),
+            DataType::UInt32 => each(4, |b| u32::from_le_bytes(array(b)).into()),
+            DataType::UInt16 => each(2, |b| u16::from_le_bytes(array(b)).into()),
+            DataType::Int8 => each(1, |b| i8::from_le_bytes(array(b)).into()),
+            DataType::UInt8 | DataType::Boolean => each(1, |b| u8::from_le_bytes(array(b)).into()),
+            other => {
+                let problem = format!("{what} of type {other}; it must be of an integer type");
+                return Err(Problem::unsupported(problem));
+            }
+        })
+    }
+
+    /// The same, where all must be known.
+    pub(super) fn known_integers(&self, most: usize, what: &str) -> Result<Vec<i64>> {
+        let values: Option<Vec<i64>> = self.symbolic(most, what)?.into_iter().collect();
+        values.ok_or_else(unknown_dimension)
+    }
+
+    /// The elements of a floating-point type, or small integers, as the numbers that they stand
+    /// for.
+    pub(super) fn known_reals(&self, most: usize, what: &str) -> Result<Vec<f64>> {
+        let count = self.count();
+        if count > most {
+            return Err(Problem::malformed(format!(
+                "{what} has {count} entries, where there can be {most} at most"
+            )));
+        }
+        let Elements::Bytes(bytes) = &self.elements else {
+            return self.integers_as_reals(most, what);
+        };
+        let each =
+            |size: usize, read: fn(&[u8]) -> f64| bytes.chunks_exact(size).map(read).collect();
+        Ok(match self.data_type {
+            DataType::Float64 => each(8, |b| f64::from_le_bytes(array(b))),
+            DataType::Float32 => each(4, |b| f32::from_le_bytes(array(b)).into()),
+            DataType::Float16 => each(2, |b| f16::from_le_bytes(array(b)).into()),
+            DataType::BFloat16 => each(2, |b| bf16::from_le_bytes(array(b)).into()),
+            _ => return self.integers_as_reals(most, what),
+        })
+    }
+
+    fn integers_as_reals(&self, most: usize, what: &str) -> Result<Vec<f64>> {
+        let exact = |n: i64| match n.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS {
+            true => Ok(n as f64),
+            false => Err(Problem::unsupported(format!("{what} beyond 2^53"))),
+        };
+        let values = self.known_integers(most, what)?;
+        values.into_iter().map(exact).collect()
+    }
+}
+
+fn unknown_dimension() -> Problem {
+    Problem::unsupported(
+        "a number that depends on a dimension that is not known; give the model fixed input shapes",
+    )
+}
+
+/// Real numbers as elements of a type.
+fn encode(data_type: DataType, values: &[f64]) -> Result<Bytes> {
+    Ok(match data_type {
+        DataType::Float64 => little_endian(values, f64::to_le_bytes),
+        DataType::Float32 => little_endian(values, |x| (x as f32).to_le_bytes()),
+        DataType::Float16 => little_endian(values, |x| f16::from_f64(x).to_le_bytes()),
+        DataType::BFloat16 => little_endian(values, |x| bf16::from_f64(x).to_le_bytes()),
+        DataType::Int8 => little_endian(values, |x| (x as i8).to_le_bytes()),
+        DataType::Int16 => little_endian(values, |x| (x as i16).to_le_bytes()),
+        DataType::Signed32 => little_endian(values, |x| (x as i32).to_le_bytes()),
+        DataType::Signed64 => little_endian(values, |x| (x as i64).to_le_bytes()),
+        DataType::UInt8 => little_endian(values, |x| (x as u8).to_le_bytes()),
+        DataType::UInt16 => little_endian(values, |x| (x as u16).to_le_bytes()),
+        DataType::UInt32 => little_endian(values, |x| (x as u32).to_le_bytes()),
+        DataType::UInt64 => little_endian(values, |x| (x as u64).to_le_bytes()),
+        other => {
+            return Err(Problem::unsupported(format!(
+                "elements of type {other}, where a number must be added"
+            )));
+        }
+    })
+}
+
+fn little_endian<T: Copy, const N: usize>(values: &[T], bytes: fn(T) -> [u8; N]) -> Bytes {
+    values.iter().flat_map(|&value| bytes(value)).collect()
+}
+
+/// The bytes of an element; zeros where there are too few, which callers exclude.
+fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.try_into().unwrap_or([0; N])
+}

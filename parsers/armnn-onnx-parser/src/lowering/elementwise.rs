@@ -1,0 +1,185 @@
+//! Operations on each element, and on pairs of them.
+
+use armnn_backend_api::{
+    BinaryOperation as Binary, CastDescriptor, ComparisonDescriptor, ComparisonOperation, DataType,
+    ElementwiseBinaryDescriptor, ElementwiseUnaryDescriptor, UnaryOperation,
+};
+use armnn_network::{OutputDeclaration, TensorId};
+
+use super::context::{Context, axis};
+use super::problem::{Problem, Result};
+
+pub(super) fn unary(c: &mut Context<'_, '_>, operation: UnaryOperation) -> Result {
+    c.attributes.ignore("consumed_inputs");
+    let input = c.input(0)?;
+    c.emit(ElementwiseUnaryDescriptor::new(operation), &[input])
+}
+
+pub(super) fn binary(c: &mut Context<'_, '_>, operation: Binary) -> Result {
+    c.attributes.ignore("consumed_inputs");
+    let inputs = aligned_inputs(c)?;
+    c.emit(ElementwiseBinaryDescriptor::new(operation), &inputs)
+}
+
+pub(super) fn comparison(c: &mut Context<'_, '_>, operation: ComparisonOperation) -> Result {
+    let inputs = aligned_inputs(c)?;
+    c.emit(ComparisonDescriptor::new(operation), &inputs)
+}
+
+/// The exponent is rounded to the type of the base, if that is of floating point.
+pub(super) fn pow(c: &mut Context<'_, '_>) -> Result {
+    let [base, mut exponent] = aligned_inputs(c)?;
+    let (from, to) = (c.info(exponent)?.data_type, c.info(base)?.data_type);
+    if from != to {
+        if !to.is_float() {
+            return Err(Problem::unsupported(format!(
+                "a base of type {to} with an exponent of type {from}; convert the model so that \
+                 both are of one type"
+            )));
+        }
+        let cast = OutputDeclaration::of_type(to);
+        exponent = c.step_declared(CastDescriptor::new(), &[exponent], cast)?;
+    }
+    c.emit(
+        ElementwiseBinaryDescriptor::new(Binary::Power),
+        &[base, exponent],
+    )
+}
+
+/// Any number of inputs, one after the other.
+pub(super) fn chain(c: &mut Context<'_, '_>, operation: Binary) -> Result {
+    c.attributes.ignore("consumed_inputs");
+    let inputs = c.inputs()?;
+    match inputs[..] {
+        [_] => c.alias(0, 0),
+        [first, ref middle @ .., last] => {
+            let descriptor = ElementwiseBinaryDescriptor::new(operation);
+            let so_far = fold(c, operation, first, middle)?;
+            c.emit(descriptor, &[so_far, last])
+        }
+        [] => Err(Problem::malformed("it has no inputs")),
+    }
+}
+
+/// The sum of all inputs, divided by their number.
+pub(super) fn mean(c: &mut Context<'_, '_>) -> Result {
+    c.attributes.ignore("consumed_inputs");
+    let inputs = c.inputs()?;
+    match inputs[..] {
+        [_] => c.alias(0, 0),
+        [first, ref others @ ..] => {
+            let sum = fold(c, Binary::Add, first, others)?;
+            let data_type = c.info(sum)?.data_type;
+            let count = c.number(data_type, &[], &[inputs.len() as f64])?;
+            c.emit(ElementwiseBinaryDescriptor::new(Binary::Div), &[sum, count])
+        }
+        [] => Err(Problem::malformed("it has no inputs")),
+    }
+}
+
+fn fold(
+    c: &mut Context<'_, '_>,
+    operation: Binary,
+    first: TensorId,
+    others: &[TensorId],
+) -> Result<TensorId> {
+    let descriptor = ElementwiseBinaryDescriptor::new(operation);
+    let mut so_far = first;
+    for &input in others {
+        so_far = c.step(descriptor, &[so_far, input])?;
+    }
+    Ok(so_far)
+}
+
+/// 1 / x
+pub(super) fn reciprocal(c: &mut Context<'_, '_>) -> Result {
+    c.attributes.ignore("consumed_inputs");
+    let input = c.input(0)?;
+    let data_type = match c.info(input)?.data_type {
+        data_type if data_type.is_quantized() => DataType::Float32,
+        data_type => data_type,
+    };
+    let one = c.number(data_type, &[], &[1.0])?;
+    c.emit(ElementwiseBinaryDescriptor::new(Binary::Div), &[one, input])
+}
+
+/// Both inputs, so that they broadcast from the last dimension on.
+///
+/// Before version 7 shapes were equal, or the second input lay along the first one's dimensions from
+/// `axis` on, if `broadcast` was set; without `axis`, along the last ones.
+fn aligned_inputs(c: &mut Context<'_, '_>) -> Result<[TensorId; 2]> {
+    let x = c.input(0)?;
+    if c.version >= 7 {
+        return Ok([x, c.input(1)?]);
+    }
+    let broadcast = c.attributes.flag("broadcast", false)?;
+    let along = c.attributes.optional_int("axis")?;
+    let (shape, other) = (c.shape(x)?, c.input_shape(1)?);
+    if !broadcast {
+        if shape.rank() != other.rank() {
+            return Err(Problem::malformed(format!(
+                "its inputs are {shape} and {other}, but it does not broadcast"
+            )));
+        }
+        return Ok([x, c.input(1)?]);
+    }
+    let Some(along) = along else {
+        return Ok([x, c.input(1)?]);
+    };
+    let along = match other.rank() {
+        0 => shape.rank(),
+        _ => axis(along, shape.rank())?,
+    };
+    let behind = shape.rank().checked_sub(along + other.rank());
+    let behind = behind.ok_or_else(|| {
+        Problem::malformed(format!(
+            "{other} does not lie along {shape} from axis {along} on"
+        ))
+    })?;
+    let mut dims = other.dims().to_vec();
+    dims.extend(std::iter::repeat_n(1, behind));
+    Ok([x, c.reshaped_input(1, &dims)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::LayerType;
+
+    use crate::test_model::{TestModel, assert_refused, int, output_dims, single, types, zeros};
+
+    #[test]
+    fn any_number_of_inputs_is_a_chain() {
+        let network = TestModel::new(13)
+            .input("a", &[2])
+            .input("b", &[3, 1])
+            .input("c", &[1])
+            .node("Max", &["a", "b", "c"], &["y"], &[])
+            .output("y")
+            .parse()
+            .unwrap();
+        assert_eq!(types(&network), [LayerType::ElementwiseBinary; 2]);
+        assert_eq!(output_dims(&network), [3, 2]);
+        let names: Vec<&str> = network.layers().iter().map(|l| l.name.as_str()).collect();
+        assert_eq!(names, ["y/ElementwiseBinary", "y"]);
+        // The mean of two is their sum, divided by 2.
+        let mean = single(13, "Mean", &[2], &[zeros("b", &[2])], &[]).unwrap();
+        assert_eq!(types(&mean), [LayerType::ElementwiseBinary; 2]);
+    }
+
+    /// [2, 3, 4, 5] + [3, 4] along axis 1 is + [3, 4, 1].
+    #[test]
+    fn before_version_7_the_second_input_lies_along_an_axis() {
+        let along = [int("broadcast", 1), int("axis", 1)];
+        let network = single(6, "Add", &[2, 3, 4, 5], &[zeros("b", &[3, 4])], &along).unwrap();
+        let [_, Some(addend)] = network.layers()[0].inputs[..] else {
+            panic!();
+        };
+        assert_eq!(network.tensor(addend).info.shape.dims(), [3, 4, 1]);
+        let without = single(6, "Add", &[2, 3], &[zeros("b", &[3])], &[]);
+        assert_refused(without, "but it does not broadcast");
+        assert!(single(7, "Add", &[2, 3], &[zeros("b", &[3])], &[]).is_ok());
+        let beyond = [int("broadcast", 1), int("axis", 3)];
+        let beyond = single(6, "Add", &[2, 3, 4, 5], &[zeros("b", &[3, 4])], &beyond);
+        assert_refused(beyond, "does not lie along");
+    }
+}

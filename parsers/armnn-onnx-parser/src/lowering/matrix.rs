@@ -1,0 +1,215 @@
+//! Products of matrices.
+
+use armnn_backend_api::{
+    BatchMatMulDescriptor, BinaryOperation as Binary, ElementwiseBinaryDescriptor,
+    FullyConnectedDescriptor, ReshapeDescriptor,
+};
+use armnn_network::TensorId;
+
+use super::context::Context;
+use super::problem::{Problem, Result};
+use super::tensor_info::shape as shape_of;
+
+/// As NumPy does it: a vector is a matrix of one row (first input) or one column (second), and that
+/// dimension is taken away from the product again.
+pub(super) fn mat_mul(c: &mut Context<'_, '_>) -> Result {
+    let (x_shape, y_shape) = (c.input_shape(0)?, c.input_shape(1)?);
+    let descriptor = BatchMatMulDescriptor::new(false, false);
+    if x_shape.rank() == 0 || y_shape.rank() == 0 {
+        return Err(Problem::malformed(format!(
+            "its inputs are {x_shape} and {y_shape}"
+        )));
+    }
+    let (x_is_vector, y_is_vector) = (x_shape.rank() == 1, y_shape.rank() == 1);
+    let x = match x_shape.dims() {
+        &[length] => c.reshaped_input(0, &[1, length])?,
+        _ => c.input(0)?,
+    };
+    let y = match y_shape.dims() {
+        &[length] => c.reshaped_input(1, &[length, 1])?,
+        _ => c.input(1)?,
+    };
+    if !x_is_vector && !y_is_vector {
+        return c.emit(descriptor, &[x, y]);
+    }
+    let product = c.step(descriptor, &[x, y])?;
+    let mut dims = c.shape(product)?.dims().to_vec();
+    if y_is_vector {
+        dims.pop();
+    }
+    if x_is_vector {
+        let row = dims.len().saturating_sub(if y_is_vector { 1 } else { 2 });
+        if row < dims.len() {
+            dims.remove(row);
+        }
+    }
+    if dims.iter().filter(|dim| **dim < 0).count() > 1 {
+        return Err(Problem::unsupported(
+            "a product with a vector with several sizes that are not known; give the model fixed \
+             input shapes",
+        ));
+    }
+    let mut declaration = c.declaration(0)?;
+    declaration.shape = Some(shape_of(&dims)?);
+    c.emit_declared(ReshapeDescriptor::new(), &[product], declaration)
+}
+
+/// alpha A B + beta C, with A and B transposed as the attributes say.
+pub(super) fn gemm(c: &mut Context<'_, '_>) -> Result {
+    let alpha = c.attributes.float("alpha", 1.0)?;
+    let beta = c.attributes.float("beta", 1.0)?;
+    let transpose_a = c.attributes.flag("transA", false)?;
+    let transpose_b = c.attributes.flag("transB", false)?;
+    // Shapes say whether C broadcasts.
+    c.attributes.ignore("broadcast");
+    let (a, b) = (c.input(0)?, c.input(1)?);
+    let (a_shape, b_shape) = (c.shape(a)?, c.shape(b)?);
+    if a_shape.rank() != 2 || b_shape.rank() != 2 {
+        return Err(Problem::malformed(format!(
+            "its matrices are {a_shape} and {b_shape}"
+        )));
+    }
+    let data_type = c.info(a)?.data_type;
+    let outputs = b_shape.dims()[usize::from(!transpose_b)];
+    let inner = b_shape.dims()[usize::from(transpose_b)];
+    let bias = match c.has_input(2) && beta != 0.0 {
+        true => Some(c.input_shape(2)?),
+        false => None,
+    };
+    let is_bias = bias.is_none_or(|bias| match bias.dims() {
+        &[n] | &[1, n] => n >= 0 && n == outputs,
+        _ => false,
+    });
+    let is_layer = data_type.is_float()
+        && !transpose_a
+        && inner > 0
+        && a_shape.dims()[1] == inner
+        && alpha == 1.0
+        && (beta == 1.0 || bias.is_none())
+        && is_bias;
+    if is_layer {
+        let mut inputs = vec![a, b];
+        if bias.is_some() {
+            inputs.push(c.reshaped_input(2, &[outputs])?);
+        }
+        return c.emit(FullyConnectedDescriptor::new(transpose_b), &inputs);
+    }
+    let product = BatchMatMulDescriptor::new(transpose_a, transpose_b);
+    let Some(_) = bias else {
+        if alpha == 1.0 {
+            return c.emit(product, &[a, b]);
+        }
+        let product = c.step(product, &[a, b])?;
+        let inputs = scale_inputs(c, product, alpha)?;
+        return c.emit(ElementwiseBinaryDescriptor::new(Binary::Mul), &inputs);
+    };
+    let product = c.step(product, &[a, b])?;
+    let product = scaled(c, product, alpha)?;
+    let addend = c.input(2)?;
+    let addend = scaled(c, addend, beta)?;
+    c.emit(
+        ElementwiseBinaryDescriptor::new(Binary::Add),
+        &[product, addend],
+    )
+}
+
+fn scaled(c: &mut Context<'_, '_>, input: TensorId, factor: f32) -> Result<TensorId> {
+    if factor == 1.0 {
+        return Ok(input);
+    }
+    let inputs = scale_inputs(c, input, factor)?;
+    c.step(ElementwiseBinaryDescriptor::new(Binary::Mul), &inputs)
+}
+
+fn scale_inputs(c: &mut Context<'_, '_>, input: TensorId, factor: f32) -> Result<[TensorId; 2]> {
+    let data_type = c.info(input)?.data_type;
+    if !data_type.is_float() && factor.fract() != 0.0 {
+        return Err(Problem::unsupported(format!(
+            "elements of type {data_type} multiplied by {factor} (alpha, beta)"
+        )));
+    }
+    Ok([input, c.number(data_type, &[], &[factor.into()])?])
+}
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{FullyConnectedDescriptor, LayerType as L};
+
+    use crate::test_model::{
+        TestModel, assert_refused, descriptors, float, int, output_dims, single, types, zeros,
+    };
+
+    #[test]
+    fn a_vector_is_a_row_or_a_column_that_vanishes_again() {
+        for (x, y, expected, layers) in [
+            (&[2, 3][..], &[3, 4][..], &[2, 4][..], &[L::BatchMatMul][..]),
+            (&[7, 2, 3], &[5, 1, 3, 4], &[5, 7, 2, 4], &[L::BatchMatMul]),
+            (
+                &[3],
+                &[3, 4],
+                &[4],
+                &[L::Reshape, L::BatchMatMul, L::Reshape],
+            ),
+            (&[7, 2, 3], &[3], &[7, 2], &[L::BatchMatMul, L::Reshape]),
+            (
+                &[3],
+                &[7, 3, 4],
+                &[7, 4],
+                &[L::Reshape, L::BatchMatMul, L::Reshape],
+            ),
+            (&[3], &[3], &[], &[L::Reshape, L::BatchMatMul, L::Reshape]),
+        ] {
+            let network = single(13, "MatMul", x, &[zeros("b", y)], &[]).unwrap();
+            assert_eq!(output_dims(&network), expected, "{x:?} {y:?}");
+            assert_eq!(types(&network), layers, "{x:?} {y:?}");
+        }
+        let scalar = single(13, "MatMul", &[], &[zeros("b", &[3])], &[]);
+        assert_refused(scalar, "its inputs are [] and [3]");
+    }
+
+    #[test]
+    fn a_plain_product_with_a_bias_is_one_layer() {
+        let constants = [zeros("b", &[3, 4]), zeros("c", &[4])];
+        let network = single(13, "Gemm", &[2, 3], &constants, &[]).unwrap();
+        assert_eq!(
+            descriptors(&network),
+            [FullyConnectedDescriptor::new(false).into()]
+        );
+        let constants = [zeros("b", &[4, 3]), zeros("c", &[1, 4])];
+        let network = single(13, "Gemm", &[2, 3], &constants, &[int("transB", 1)]).unwrap();
+        assert_eq!(
+            descriptors(&network),
+            [FullyConnectedDescriptor::new(true).into()]
+        );
+        assert_eq!(output_dims(&network), [2, 4]);
+    }
+
+    #[test]
+    fn other_products_are_multiplied_scaled_and_added() {
+        let transposed = TestModel::new(13)
+            .input("a", &[3, 2])
+            .input("b", &[3, 4])
+            .input("c", &[2, 1])
+            .node(
+                "Gemm",
+                &["a", "b", "c"],
+                &["y"],
+                &[int("transA", 1), float("alpha", 0.5), float("beta", 2.0)],
+            )
+            .output("y")
+            .parse()
+            .unwrap();
+        let expected = [
+            L::BatchMatMul,
+            L::ElementwiseBinary,
+            L::ElementwiseBinary,
+            L::ElementwiseBinary,
+        ];
+        assert_eq!(types(&transposed), expected);
+        assert_eq!(output_dims(&transposed), [2, 4]);
+        // What is multiplied by 0 is left out.
+        let constants = [zeros("b", &[3, 4]), zeros("c", &[4])];
+        let network = single(13, "Gemm", &[2, 3], &constants, &[float("beta", 0.0)]).unwrap();
+        assert_eq!(network.layers()[0].inputs.len(), 2);
+    }
+}

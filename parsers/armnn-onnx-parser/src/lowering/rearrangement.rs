@@ -1,0 +1,88 @@
+//! Concat and Transpose.
+
+use armnn_backend_api::{ConcatDescriptor, TransposeDescriptor};
+
+use super::context::{Context, axis, described, small};
+use super::problem::{Problem, Result};
+
+pub(super) fn concat(c: &mut Context<'_, '_>) -> Result {
+    let rank = c.input_shape(0)?.rank();
+    let along = c
+        .attributes
+        .optional_int("axis")?
+        .ok_or_else(|| Problem::malformed("it has no axis"))?;
+    let along = axis(along, rank)?;
+    let inputs = c.inputs()?;
+    if inputs.len() == 1 {
+        return c.alias(0, 0);
+    }
+    let axis = small(along, "its axis")?;
+    c.emit(ConcatDescriptor { axis }, &inputs)
+}
+
+/// Without a permutation, the order of dimensions is reversed.
+pub(super) fn transpose(c: &mut Context<'_, '_>) -> Result {
+    let input = c.input(0)?;
+    let rank = c.shape(input)?.rank();
+    let permutation = match c.attributes.ints("perm")? {
+        None => (0..rank).rev().collect(),
+        Some(list) => list
+            .iter()
+            .map(|&index| axis(index, rank))
+            .collect::<Result<Vec<_>>>()?,
+    };
+    let permutation = permutation
+        .into_iter()
+        .map(|axis| small(axis, "an axis"))
+        .collect::<Result<Vec<_>>>()?;
+    let descriptor = described(TransposeDescriptor::new(&permutation))?;
+    c.emit(descriptor, &[input])
+}
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::LayerDescriptor;
+
+    use super::*;
+    use crate::test_model::{
+        TestModel, assert_refused, descriptors, int, list, output_dims, single, types,
+    };
+
+    #[test]
+    fn inputs_are_joined_along_an_axis_from_either_end() {
+        for axis in [1, -1] {
+            let network = TestModel::new(13)
+                .input("a", &[2, 3])
+                .input("b", &[2, 4])
+                .node("Concat", &["a", "b"], &["y"], &[int("axis", axis)])
+                .output("y")
+                .parse()
+                .unwrap();
+            assert_eq!(descriptors(&network), [ConcatDescriptor { axis: 1 }.into()]);
+            assert_eq!(output_dims(&network), [2, 7]);
+        }
+        let one = single(13, "Concat", &[2], &[], &[int("axis", 0)]).unwrap();
+        assert!(types(&one).is_empty());
+        assert_refused(single(13, "Concat", &[2], &[], &[]), "it has no axis");
+    }
+
+    #[test]
+    fn dimensions_are_reversed_unless_an_order_is_given() {
+        let network = single(13, "Transpose", &[2, 3, 4], &[], &[]).unwrap();
+        assert_eq!(output_dims(&network), [4, 3, 2]);
+        let network = single(
+            13,
+            "Transpose",
+            &[2, 3, 4],
+            &[],
+            &[list("perm", &[0, 2, 1])],
+        )
+        .unwrap();
+        let [LayerDescriptor::Transpose(d)] = &descriptors(&network)[..] else {
+            panic!();
+        };
+        assert_eq!(d.permutation(), [0, 2, 1]);
+        let twice = single(13, "Transpose", &[2, 3], &[], &[list("perm", &[0, 0])]);
+        assert_refused(twice, "permutation");
+    }
+}

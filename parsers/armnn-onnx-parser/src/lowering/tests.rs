@@ -1,0 +1,262 @@
+use armnn_backend_api::{LayerDescriptor, LayerType};
+use prost::Message as _;
+
+use crate::error::{NodePlace, OnnxParserError};
+use crate::model::ElementType;
+use crate::parser::OnnxParserOptions;
+use crate::proto::NodeProto;
+use crate::test_model::{
+    TestModel, assert_refused, descriptors, info, int, ints, list, node, output_dims, text, types,
+    zeros,
+};
+
+#[test]
+fn everything_unsupported_is_named_at_once() {
+    let mut model = TestModel::new(20)
+        .input("x", &[3])
+        .node("CumSum", &["x", "axis"], &["a"], &[])
+        .node("CumSum", &["a", "axis"], &["b"], &[])
+        // Sound, and looked at although what it reads comes from a node that is refused.
+        .node("Relu", &["b"], &["c"], &[])
+        .node("Gelu", &["c"], &["d"], &[text("approximate", "tanh")])
+        .constant(ints("axis", &[0]))
+        .output("e");
+    let mut custom = node("Swirl", &["d"], &["e"], &[]);
+    custom.domain = "com.example".to_owned();
+    model.graph().node.push(custom);
+    model.0.opset_import.push(crate::proto::OperatorSetIdProto {
+        domain: "com.example".to_owned(),
+        version: 3,
+    });
+    for name in ["a", "b"] {
+        let info = info(name, ElementType::FLOAT, &[3]);
+        model.graph().value_info.push(info);
+    }
+    let error = model.parse().unwrap_err();
+    let message = error.to_string();
+    let OnnxParserError::Unsupported { refusals, .. } = error else {
+        panic!("{message}");
+    };
+    assert_eq!(refusals.operators[0].count, 2);
+    let first = NodePlace {
+        index: 0,
+        function: None,
+        op_type: "CumSum".to_owned(),
+        name: String::new(),
+    };
+    assert_eq!(refusals.operators[0].first.node, Some(first));
+    assert_eq!(
+        message,
+        "lowering test.onnx: operators that are not supported: CumSum (version 20, 2 times, first \
+         at node 0), com.example.Swirl (version 3, once, first at node 4); uses that are not \
+         supported: node 3 (Gelu): the approximation of Gelu (approximate = \"tanh\"); the exact \
+         function is supported; convert the model without them, or allow StandIn layers for \
+         operators and use a backend that knows them"
+    );
+}
+
+#[test]
+fn an_operator_exists_since_a_version() {
+    for (op_type, since) in [("HardSwish", 14), ("Gelu", 20), ("GreaterOrEqual", 12)] {
+        let parsed = |version| {
+            let inputs: &[&str] = match op_type {
+                "GreaterOrEqual" => &["x", "x"],
+                _ => &["x"],
+            };
+            TestModel::new(version)
+                .input("x", &[3])
+                .node(op_type, inputs, &["y"], &[])
+                .output("y")
+                .parse()
+        };
+        assert!(parsed(since).is_ok(), "{op_type}");
+        let refused = format!("not supported: {op_type} (version {}", since - 1);
+        assert_refused(parsed(since - 1), &refused);
+    }
+}
+
+#[test]
+fn an_unknown_operator_is_a_stand_in_where_that_is_asked_for() {
+    let mut model =
+        TestModel::new(13)
+            .input("x", &[3])
+            .node("Tile", &["x"], &["y"], &[int("times", 2)]);
+    model
+        .graph()
+        .output
+        .push(info("y", ElementType::FLOAT, &[6]));
+    assert_refused(model.parse(), "not supported: Tile (version 13, once");
+    let options = || OnnxParserOptions {
+        stand_in_layer_for_unknown: true,
+    };
+    let network = model.parse_with(options()).unwrap();
+    let [LayerDescriptor::StandIn(stand_in)] = &descriptors(&network)[..] else {
+        panic!("{:?}", descriptors(&network));
+    };
+    let operator = stand_in.get();
+    assert_eq!(
+        (operator.domain, operator.name, operator.version),
+        ("ai.onnx", "Tile", 13)
+    );
+    let node = NodeProto::decode(operator.attributes).unwrap();
+    assert_eq!(node.attribute, [int("times", 2)]);
+    assert_eq!(output_dims(&network), [6]);
+    // Without a shape, nothing could be said about what comes behind.
+    model.graph().output.clear();
+    let model = model.output("y");
+    assert_refused(model.parse_with(options()), "does not say its type");
+}
+
+#[test]
+fn values_that_are_not_tensors_are_refused() {
+    let mut model = TestModel::new(13)
+        .node("Identity", &["x"], &["y"], &[])
+        .output("y");
+    model.graph().input.push(crate::proto::ValueInfoProto {
+        name: "x".to_owned(),
+        r#type: Some(crate::proto::TypeProto {
+            value: Some(crate::proto::TypeValue::Sequence(
+                crate::proto::OpaqueType {},
+            )),
+        }),
+    });
+    assert_refused(
+        model.parse(),
+        "value \"x\": it is a sequence; only tensors are supported",
+    );
+    let strings = TestModel::new(13)
+        .typed_input("x", ElementType::STRING, &[1])
+        .node("Identity", &["x"], &["y"], &[])
+        .output("y");
+    assert_refused(strings.parse(), "elements of type STRING");
+}
+
+#[test]
+fn what_the_file_says_of_a_shape_completes_it_and_must_not_contradict() {
+    let with = |dims: &[i64]| {
+        let mut model = TestModel::new(13)
+            .input("x", &[-1, 3])
+            .node("Relu", &["x"], &["y"], &[]);
+        model
+            .graph()
+            .output
+            .push(info("y", ElementType::FLOAT, dims));
+        model.parse()
+    };
+    assert_eq!(output_dims(&with(&[4, 3]).unwrap()), [4, 3]);
+    assert_refused(
+        with(&[4, 5]),
+        "is declared as Float32[4, 5], but is Float32[?, 3]",
+    );
+}
+
+#[test]
+fn inputs_and_constants_can_be_outputs() {
+    let network = TestModel::new(13)
+        .input("x", &[3])
+        .constant(zeros("w", &[2]))
+        .output("x")
+        .output("w")
+        .output("x")
+        .parse()
+        .unwrap();
+    let names: Vec<&str> = network.outputs().iter().map(|o| o.name.as_str()).collect();
+    assert_eq!(names, ["x", "w", "x:2"]);
+}
+
+#[test]
+fn a_constant_is_one_tensor_however_often_it_is_read() {
+    let network = TestModel::new(13)
+        .input("x", &[3])
+        .constant(zeros("w", &[3]))
+        .constant(zeros("unread", &[3]))
+        .node("Add", &["x", "w"], &["a"], &[])
+        .node("Add", &["w", "a"], &["y"], &[])
+        .output("y")
+        .parse()
+        .unwrap();
+    let constants = network.tensors().iter().filter(|t| t.constant().is_some());
+    assert_eq!(constants.count(), 1);
+    assert_eq!(types(&network), [LayerType::ElementwiseBinary; 2]);
+}
+
+/// Every operator with arguments that do not suit it.
+#[test]
+fn unsuitable_arguments_are_an_error_or_a_network_but_never_a_panic() {
+    let operators = [
+        "Add",
+        "AveragePool",
+        "BatchNormalization",
+        "Cast",
+        "Clip",
+        "Concat",
+        "Constant",
+        "ConstantOfShape",
+        "Conv",
+        "DequantizeLinear",
+        "Dropout",
+        "Flatten",
+        "Gather",
+        "Gemm",
+        "GlobalMaxPool",
+        "LogSoftmax",
+        "MatMul",
+        "MaxPool",
+        "Mean",
+        "PRelu",
+        "Pad",
+        "Pow",
+        "QuantizeLinear",
+        "Range",
+        "ReduceSum",
+        "Relu",
+        "Reshape",
+        "Resize",
+        "Shape",
+        "Slice",
+        "Softmax",
+        "Split",
+        "Squeeze",
+        "Transpose",
+        "Unsqueeze",
+        "Upsample",
+        "Where",
+    ];
+    let extremes = [i64::MIN, -1, 0, 1, i64::MAX];
+    let mut networks = 0;
+    for operator in operators {
+        for opset in [6, 9, 18] {
+            for extreme in extremes {
+                let attributes = [
+                    int("axis", extreme),
+                    list("axes", &[extreme]),
+                    list("pads", &[extreme; 4]),
+                    list("kernel_shape", &[extreme; 2]),
+                    list("strides", &[extreme; 2]),
+                    list("perm", &[extreme; 4]),
+                    list("split", &[extreme]),
+                    int("group", extreme),
+                    int("to", extreme),
+                ];
+                for first in 0..4 {
+                    let names = ["x", "c", "i", "s", "x"];
+                    for count in [1, 2, 4] {
+                        let inputs: Vec<&str> =
+                            (0..count).map(|at| names[(first + at) % 5]).collect();
+                        for attribute in &attributes {
+                            let model = TestModel::new(opset)
+                                .input("x", &[1, 2, 3, 4])
+                                .constant(zeros("c", &[2]))
+                                .constant(ints("i", &[extreme; 4]))
+                                .constant(ints("s", &[extreme]))
+                                .node(operator, &inputs, &["y"], std::slice::from_ref(attribute))
+                                .output("y");
+                            networks += usize::from(model.parse().is_ok());
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(networks > 0);
+}

@@ -1,0 +1,84 @@
+//! The model's own functions, and how their nodes take the place of a call.
+
+use std::collections::HashMap;
+
+use super::graph::Opsets;
+use super::plain_domain;
+use crate::error::{Fault, Short};
+use crate::proto::{AttributeProto, FunctionProto, NodeProto};
+
+/// How deep functions may call functions.
+pub(super) const DEEPEST: usize = 32;
+
+/// The functions of a model, by domain, name and overload.
+pub(super) struct Functions<'m>(HashMap<(&'m str, &'m str, &'m str), Function<'m>>);
+
+/// A function and which operators its nodes mean.
+pub(super) struct Function<'m> {
+    pub(super) proto: &'m FunctionProto,
+    pub(super) opsets: Opsets<'m>,
+}
+
+impl<'m> Functions<'m> {
+    pub(super) fn new(protos: &'m [FunctionProto]) -> Result<Self, Fault> {
+        let mut functions = HashMap::new();
+        for proto in protos {
+            let key = (
+                plain_domain(&proto.domain),
+                proto.name.as_str(),
+                proto.overload.as_str(),
+            );
+            let function = Function {
+                proto,
+                opsets: Opsets::new(&proto.opset_import),
+            };
+            if functions.insert(key, function).is_some() {
+                return Err(Fault::new(format!(
+                    "function {} is there twice",
+                    Short(&proto.name)
+                )));
+            }
+        }
+        Ok(Self(functions))
+    }
+
+    pub(super) fn called_by<'a>(&'a self, node: &'a NodeProto) -> Option<&'a Function<'a>> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let key = (
+            plain_domain(&node.domain),
+            node.op_type.as_str(),
+            node.overload.as_str(),
+        );
+        self.0.get(&key)
+    }
+}
+
+/// The attributes that a node of a function has in a call: references are replaced by what the call
+/// says, or by the function's default, and left out where there is neither.
+pub(super) fn bound_attributes(
+    node: &[AttributeProto],
+    call: &[AttributeProto],
+    function: &FunctionProto,
+) -> Vec<AttributeProto> {
+    let named = |attributes: &[AttributeProto], name: &str| {
+        attributes
+            .iter()
+            .find(|attribute| attribute.name == name)
+            .cloned()
+    };
+    node.iter()
+        .filter_map(|attribute| match attribute.ref_attr_name.as_str() {
+            "" => Some(attribute.clone()),
+            referred => {
+                let value =
+                    named(call, referred).or_else(|| named(&function.attribute_proto, referred))?;
+                Some(AttributeProto {
+                    name: attribute.name.clone(),
+                    ..value
+                })
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,52 @@
+//! Test data that is not part of the repository, and running networks on it.
+#![allow(dead_code, reason = "each test uses a part")]
+
+use std::path::{Path, PathBuf};
+
+use armnn_network::Network;
+use armnn_runtime::{
+    CreationOptions, HostTensor, LoadOptions, OptimizerOptions, Runtime, Shape, StaticBackend,
+};
+use cpu_ref::CpuRef;
+
+/// A folder below `corpus` in `ARMNN_TEST_DATA`, or in the folder `shared` beside the repository.
+pub fn corpus(name: &str) -> Option<PathBuf> {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = std::env::var_os("ARMNN_TEST_DATA")
+        .map_or_else(|| repository.join("../shared"), PathBuf::from)
+        .join("corpus")
+        .join(name);
+    if folder.exists() {
+        return Some(folder);
+    }
+    println!(
+        "skipped: no {}; ARMNN_TEST_DATA names the folder that has \"corpus\" in it",
+        folder.display()
+    );
+    None
+}
+
+/// Shape and elements of a `.npy` file of Float32.
+pub fn npy(path: &Path) -> (Shape, Vec<f32>) {
+    let bytes = std::fs::read(path).unwrap();
+    let file = npyz::NpyFile::new(&bytes[..]).unwrap();
+    let dims: Vec<i64> = file
+        .shape()
+        .iter()
+        .map(|&dim| i64::try_from(dim).unwrap())
+        .collect();
+    (Shape::new(&dims).unwrap(), file.into_vec().unwrap())
+}
+
+/// The outputs of a network on the reference backend.
+pub fn run(network: Network, inputs: &[HostTensor]) -> Result<Vec<HostTensor>, String> {
+    let options = CreationOptions::new().static_backend(StaticBackend::new::<CpuRef>());
+    let runtime = Runtime::create(options).map_err(|error| error.to_string())?;
+    let optimized = runtime
+        .optimize(network, &OptimizerOptions::default())
+        .map_err(|error| error.to_string())?;
+    let loaded = runtime
+        .load_network(optimized, LoadOptions::default())
+        .map_err(|error| error.to_string())?;
+    loaded.run(inputs).map_err(|error| error.to_string())
+}
