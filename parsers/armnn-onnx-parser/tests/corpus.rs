@@ -33,19 +33,39 @@ fn mnist_8_sees_a_two() {
     assert!((logit - 6574.568).abs() <= 0.01, "{logit}");
 }
 
-/// SqueezeNet with weights without meaning: numbers only. The tolerance is that of the test data:
-/// 0.001 of the largest output and 1e-5.
+/// SqueezeNet with weights without meaning: numbers only.
 #[test]
 fn squeezenet_agrees_with_another_engine() {
-    let Some(folder) = corpus("onnx_f32_squeezenet_seeded") else {
+    agrees(
+        "onnx_f32_squeezenet_seeded",
+        "in0_data_0.npy",
+        "out0_softmaxout_1.npy",
+    );
+}
+
+/// The same network as mnist-8, with 8-bit weights and activations between QuantizeLinear and
+/// DequantizeLinear.
+#[test]
+fn quantized_mnist_8_agrees_with_another_engine() {
+    agrees(
+        "onnx_i8_mnist8_qdq",
+        "in0_Input3.npy",
+        "out0_Plus214_Output_0.npy",
+    );
+}
+
+/// Compares with a golden output of ONNX Runtime. The tolerance is that of the test data: 0.001 of
+/// the largest output and 1e-5.
+fn agrees(model: &str, input: &str, output: &str) {
+    let Some(folder) = corpus(model) else {
         return;
     };
     let network = parse(folder.join("model.onnx")).unwrap();
-    let (shape, image) = npy(&folder.join("in0_data_0.npy"));
+    let (shape, image) = npy(&folder.join(input));
     let image = HostTensor::from_f32(shape, &image).unwrap();
     let outputs = run(network, &[image]).unwrap();
     let found = outputs[0].elements::<f32>().unwrap();
-    let (_, expected) = npy(&folder.join("out0_softmaxout_1.npy"));
+    let (_, expected) = npy(&folder.join(output));
     assert_eq!(found.len(), expected.len());
     let largest = expected.iter().fold(0.0f32, |m, x| m.max(x.abs()));
     let tolerance = 1e-3 * largest + 1e-5;

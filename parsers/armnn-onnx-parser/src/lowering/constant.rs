@@ -29,6 +29,8 @@ pub(super) enum Elements {
 impl Constant {
     pub(super) fn of_tensor(tensor: &Tensor) -> Result<Self> {
         let data_type = data_type(tensor.element_type)?;
+        // Shapes are looked at again and again; longer ones are refused at once.
+        shape(&tensor.dims)?;
         match &tensor.data {
             Some(data) => Ok(Self {
                 data_type,

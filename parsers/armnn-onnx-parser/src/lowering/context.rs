@@ -6,7 +6,7 @@ use armnn_backend_api::{DataType, LayerDescriptor, ReshapeDescriptor, Shape, Ten
 use armnn_network::{OutputDeclaration, TensorId};
 
 use super::attributes::Attributes;
-use super::constant::Constant;
+use super::constant::{Constant, Elements};
 use super::problem::{Problem, Result};
 use super::tensor_info::{declared_shape, shape};
 use super::{Lowering, State, in_value};
@@ -201,6 +201,18 @@ impl<'c, 'm> Context<'c, 'm> {
         })
     }
 
+    /// Pays for bytes that the file does not have: many nodes may make constants of one that it has.
+    pub(super) fn pay_for(&mut self, bytes: usize) -> Result {
+        let left = self.lowering.generation_budget.checked_sub(bytes);
+        self.lowering.generation_budget = left.ok_or_else(|| {
+            Problem::unsupported(format!(
+                "a constant of {bytes} bytes; those that a model makes may take {} MiB in all",
+                super::MOST_GENERATED >> 20
+            ))
+        })?;
+        Ok(())
+    }
+
     /// Adds a constant that the file does not have; of one element where `dims` is empty.
     pub(super) fn number(
         &mut self,
@@ -334,6 +346,9 @@ impl<'c, 'm> Context<'c, 'm> {
 
     /// Makes an output a constant.
     pub(super) fn bind_constant(&mut self, position: usize, constant: Constant) -> Result {
+        if let Elements::Integers(values) = &constant.elements {
+            self.pay_for(size_of_val(&values[..]))?;
+        }
         self.bind(position, State::Constant(Rc::new(constant), None))
     }
 

@@ -56,17 +56,7 @@ pub(super) fn constant_of_shape(c: &mut Context<'_, '_>) -> Result {
         .size()
         .ok_or_else(|| Problem::unsupported(format!("elements of type {}", element.data_type)))?;
     let mut constant = element.reshaped(&dims);
-    let bytes = constant
-        .count()
-        .checked_mul(size)
-        .filter(|&bytes| bytes <= c.lowering.generation_budget)
-        .ok_or_else(|| {
-            Problem::unsupported(format!(
-                "a constant of shape {dims:?}; those that a model makes may take {} MiB in all",
-                super::MOST_GENERATED >> 20
-            ))
-        })?;
-    c.lowering.generation_budget -= bytes;
+    c.pay_for(constant.count().saturating_mul(size))?;
     constant.elements = Elements::Bytes(Bytes::from(element.bytes()?.repeat(constant.count())));
     c.bind_constant(0, constant)
 }

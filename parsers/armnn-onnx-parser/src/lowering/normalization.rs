@@ -35,6 +35,7 @@ pub(super) fn batch_normalization(c: &mut Context<'_, '_>) -> Result {
             )));
         }
         if let Some(constant) = c.constant(position)? {
+            c.pay_for(constant.count().saturating_mul(size_of::<f64>()))?;
             folded.push(constant.known_reals(MOST_CHANNELS, "a parameter")?);
         }
     }

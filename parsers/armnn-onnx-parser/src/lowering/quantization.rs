@@ -85,6 +85,7 @@ fn parameters(c: &mut Context<'_, '_>) -> Result<Option<Parameters>> {
     if zero_point.is_none() && c.has_input(2) {
         return Ok(None);
     }
+    c.pay_for(scale.count().saturating_mul(size_of::<[f32; 2]>()))?;
     let scales = scale.known_reals(MOST_SCALES, "the scale")?;
     let scales: Vec<f32> = scales.into_iter().map(|scale| scale as f32).collect();
     let zero_points = match &zero_point {

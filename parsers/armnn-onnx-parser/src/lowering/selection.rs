@@ -24,6 +24,7 @@ pub(super) fn gather(c: &mut Context<'_, '_>) -> Result {
             match values.iter().any(|&index| index < 0) {
                 false => c.input(1)?,
                 true => {
+                    c.pay_for(values.len().saturating_mul(size_of::<i64>()))?;
                     let values = from_start(&values, size)?;
                     let data_type = match constant.data_type {
                         DataType::Signed32 => DataType::Signed32,

@@ -62,18 +62,19 @@ pub(super) fn bound_attributes(
     call: &[AttributeProto],
     function: &FunctionProto,
 ) -> Vec<AttributeProto> {
-    let named = |attributes: &[AttributeProto], name: &str| {
-        attributes
-            .iter()
-            .find(|attribute| attribute.name == name)
-            .cloned()
-    };
+    let refers = |attribute: &AttributeProto| !attribute.ref_attr_name.is_empty();
+    let mut values: HashMap<&str, &AttributeProto> = HashMap::new();
+    if node.iter().any(refers) {
+        // What the call says comes last, and holds.
+        for attribute in function.attribute_proto.iter().chain(call) {
+            values.insert(&attribute.name, attribute);
+        }
+    }
     node.iter()
         .filter_map(|attribute| match attribute.ref_attr_name.as_str() {
             "" => Some(attribute.clone()),
             referred => {
-                let value =
-                    named(call, referred).or_else(|| named(&function.attribute_proto, referred))?;
+                let value = AttributeProto::clone(values.get(referred)?);
                 Some(AttributeProto {
                     name: attribute.name.clone(),
                     ..value

@@ -1,6 +1,6 @@
 //! The graph: values, and nodes that read and write them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use prost::Message as _;
@@ -131,7 +131,8 @@ pub(super) fn decode(
         },
         functions: &functions,
         types: HashMap::new(),
-        budget: file_len.saturating_mul(16).saturating_add(64 << 10),
+        // A small file may well call a large function often.
+        budget: file_len.saturating_mul(16).saturating_add(16 << 20),
     };
     let mut scope = Scope::default();
 
@@ -322,16 +323,23 @@ impl Decoder<'_> {
                 inner.indices.insert(name.clone(), *value);
             }
         }
+        self.spend(proto.input.len().saturating_mul(16))?;
+        let left_out: HashSet<&str> = proto
+            .input
+            .iter()
+            .filter(|name| !inner.indices.contains_key(*name))
+            .map(String::as_str)
+            .collect();
         for inner_node in &proto.node {
-            self.spend(inner_node, &inner)?;
             let attributes = bound_attributes(&inner_node.attribute, attributes, proto);
+            self.spend(cost(inner_node, &attributes, proto, &inner))?;
             // What the call leaves out is left out inside, too.
             let mut inner_node = NodeProto {
                 attribute: Vec::new(),
                 ..inner_node.clone()
             };
             for input in &mut inner_node.input {
-                if proto.input.contains(input) && !inner.indices.contains_key(input) {
+                if left_out.contains(input.as_str()) {
                     input.clear();
                 }
             }
@@ -373,17 +381,12 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Pays for a node of a function.
-    fn spend(&mut self, node: &NodeProto, scope: &Scope) -> Result<(), Fault> {
-        let names = node.output.len().saturating_mul(scope.prefix.len() + 64);
-        let cost = node
-            .encoded_len()
-            .saturating_add(names)
-            .saturating_add(size_of::<Node>());
-        self.budget = self.budget.checked_sub(cost).ok_or_else(|| {
+    /// Pays for what takes the place of a call.
+    fn spend(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.budget = self.budget.checked_sub(bytes).ok_or_else(|| {
             Fault::new(
                 "its functions call each other so often that, unfolded, they would be more than 16 \
-                 times the file's size",
+                 times the file's size and 16 MiB",
             )
         })?;
         Ok(())
@@ -407,6 +410,25 @@ impl Decoder<'_> {
         });
         Ok(index)
     }
+}
+
+/// Bytes that a node of a function takes.
+fn cost(
+    node: &NodeProto,
+    attributes: &[AttributeProto],
+    function: &FunctionProto,
+    scope: &Scope,
+) -> usize {
+    let names = node.output.len().saturating_mul(scope.prefix.len() + 64);
+    let defaults = function.attribute_proto.len().saturating_mul(16);
+    let bound = attributes.iter().map(AttributeProto::encoded_len);
+    bound.fold(
+        node.encoded_len()
+            .saturating_add(names)
+            .saturating_add(defaults)
+            .saturating_add(size_of::<Node>()),
+        usize::saturating_add,
+    )
 }
 
 enum Stop {
