@@ -30,7 +30,10 @@ pub fn dynamic(full: bool) -> Result<()> {
         tests.args(["--package", package]);
     }
     if full {
-        tests.args(["--features", "dynamic-tests/layout-check"]);
+        tests.args([
+            "--features",
+            "dynamic-tests/layout-check,armnn-cli/layout-check",
+        ]);
     }
     tests
         .env("ARMNN_STAGED_BACKENDS", backends)
