@@ -186,6 +186,11 @@ impl ProcessWatch {
         self.last.take().unwrap_or_else(ProcessState::capture)
     }
 
+    /// Forgets how the process was, since code of a backend runs unwatched.
+    pub(super) fn forget(&mut self) {
+        self.last = None;
+    }
+
     /// What is different from `before`, after code of a backend ran.
     pub(super) fn end(&mut self, before: &ProcessState) -> Vec<ProcessStateChange> {
         let now = ProcessState::capture();

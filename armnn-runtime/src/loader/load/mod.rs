@@ -1,6 +1,8 @@
 //! Taking every candidate through the stages.
 
 #[cfg(target_os = "linux")]
+mod harmless;
+#[cfg(target_os = "linux")]
 mod trial;
 
 use std::collections::BTreeSet;

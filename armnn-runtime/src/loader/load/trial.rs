@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use armnn_backend_api::BackendId;
 
-use super::{Created, Request};
+use super::{Created, Request, harmless::FileState};
 use crate::{
     dynamic_backend::DynamicBackend,
     dynamic_backend_utils::{is_backend_supported, load_dynamic_backend},
@@ -69,6 +69,13 @@ struct Trial {
     inspection: Inspection,
 }
 
+/// What was known before code of a backend ran.
+struct Before {
+    /// The process; absent where it is not watched.
+    state: Option<ProcessState>,
+    file: Option<FileState>,
+}
+
 struct Load<'a, P, T, C> {
     request: &'a Request<'a, P>,
     taken: BTreeSet<BackendId>,
@@ -94,7 +101,7 @@ where
                 continue;
             }
             // From here on code of the backend runs.
-            let before = self.watch.begin();
+            let before = self.begin(&trial);
             // SAFETY: the caller takes the responsibility for the library's code.
             match unsafe { trial.identify(self.request) } {
                 Err(verdict) => {
@@ -118,13 +125,28 @@ where
             }
         }
         for (trial, backend, changes) in strangers {
-            let before = self.watch.begin();
+            let before = self.begin(&trial);
             self.create(&trial, backend, before, changes);
         }
     }
 
-    fn changes_since(&mut self, before: &ProcessState) -> Vec<String> {
-        let changes = self.watch.end(before);
+    /// Looks at the process before code of a backend runs, unless its file changed nothing before.
+    fn begin(&mut self, trial: &Trial) -> Before {
+        let file = FileState::of(&trial.candidate);
+        let state = if file.is_some_and(FileState::is_harmless) {
+            self.watch.forget();
+            None
+        } else {
+            Some(self.watch.begin())
+        };
+        Before { state, file }
+    }
+
+    fn changes_since(&mut self, before: &Before) -> Vec<String> {
+        let Some(state) = &before.state else {
+            return Vec::new();
+        };
+        let changes = self.watch.end(state);
         changes.iter().map(ToString::to_string).collect()
     }
 
@@ -134,7 +156,7 @@ where
         &mut self,
         trial: &Trial,
         backend: DynamicBackend,
-        before: ProcessState,
+        before: Before,
         mut changes: Vec<String>,
     ) {
         let (id, version) = (backend.backend_id().clone(), backend.version());
@@ -163,6 +185,11 @@ where
             }
         };
         changes.extend(self.changes_since(&before));
+        if let (Status::Loaded, true, Some(file)) =
+            (verdict.status, changes.is_empty(), before.file)
+        {
+            file.set_harmless();
+        }
         self.settle_changed(trial.place, verdict, changes);
     }
 
