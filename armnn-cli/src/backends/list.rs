@@ -249,7 +249,7 @@ impl Found {
         )?;
         writeln!(out, "\n{}", style.heading("Directories"))?;
         for report in &self.report.paths {
-            let path = report.path.display();
+            let path = printable(&report.path);
             match report.status {
                 PathStatus::Ok => {
                     writeln!(
@@ -324,7 +324,7 @@ impl Found {
             Status::Unavailable | Status::Shadowed => style.notable(status),
             _ => style.bad(status),
         };
-        write!(out, "  {status}  {}", verdict.path.display())?;
+        write!(out, "  {status}  {}", printable(&verdict.path))?;
         if let Some(code) = verdict.code {
             write!(
                 out,
@@ -384,14 +384,34 @@ impl Found {
 /// A path: the name alone where it is in the directory of `other`.
 fn display_beside(path: &Path, other: &Path) -> String {
     match path.file_name() {
-        Some(name) if path.parent() == other.parent() => name.display().to_string(),
-        _ => path.display().to_string(),
+        Some(name) if path.parent() == other.parent() => printable(Path::new(name)),
+        _ => printable(path),
     }
+}
+
+/// A path for a terminal: control characters, of which a name may have any, are escaped.
+fn printable(path: &Path) -> String {
+    let mut text = String::new();
+    for c in path.to_string_lossy().chars() {
+        if c.is_control() {
+            text.extend(c.escape_default());
+        } else {
+            text.push(c);
+        }
+    }
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_name_cannot_forge_lines_or_colours() {
+        let path = Path::new("/b/Arm_X\n  loaded\u{1b}[31m_backend.so");
+        assert_eq!(printable(path), "/b/Arm_X\\n  loaded\\u{1b}[31m_backend.so");
+        assert_eq!(printable(Path::new("/b/ü ö")), "/b/ü ö");
+    }
 
     fn found(failed_static: Vec<(String, String)>) -> Found {
         Found {
