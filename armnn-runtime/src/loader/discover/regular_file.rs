@@ -98,7 +98,10 @@ fn lookup_refusal(path: &Path, current: &Path, is_link: bool, error: &io::Error)
             Code::Unreadable,
             format!("{} cannot be looked at: {error}", current.display()),
         )
-        .with_hint("check the permissions of the file and of the directories above it"),
+        .with_hint(match error.kind() {
+            ErrorKind::NotFound => "check the spelling of the path",
+            _ => "check the permissions of the file and of the directories above it",
+        }),
     }
 }
 
