@@ -25,6 +25,26 @@ pub enum NetworkError {
         /// What is wrong.
         problem: Box<LayerProblem>,
     },
+    /// An operation of the runtime, such as a loop, does not fit its inputs.
+    #[error("'{}' ({operation}) of inputs {inputs}: {problem}", shown(layer))]
+    Operation {
+        /// The layer's name.
+        layer: String,
+        /// The operation, such as `Loop`.
+        operation: String,
+        /// Names, types and shapes of its inputs, as text.
+        inputs: String,
+        /// What is wrong.
+        problem: Box<LayerProblem>,
+    },
+    /// A variable that is not one.
+    #[error("variable '{}': {problem}", shown(variable))]
+    Variable {
+        /// Its name.
+        variable: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// A tensor's type, shape, quantization or data is not valid.
     #[error("tensor '{}' ({info}): {problem}", shown(tensor))]
     Tensor {
@@ -312,6 +332,31 @@ pub enum LayerProblem {
         output: String,
         /// What is known of its shape.
         shape: Box<Shape>,
+    },
+    /// Parameters whose values do not follow from shapes and constants, and were not given.
+    #[error(
+        "its parameters {parameters} cannot be evaluated; the model computes them in a way that \
+         is not supported for parameters: make them constants or inputs of the model"
+    )]
+    ParametersUnknown {
+        /// Their names.
+        parameters: String,
+    },
+    /// A sequence, an optional or strings where only elements can be.
+    #[error("{tensor} is no tensor of numbers but {found}; no layer of a backend takes that")]
+    NoTensor {
+        /// The input.
+        tensor: String,
+        /// What it is.
+        found: String,
+    },
+    /// A body of control flow that does not fit.
+    #[error("its {body} does not fit: {problem}")]
+    Body {
+        /// Which body.
+        body: &'static str,
+        /// What is wrong.
+        problem: String,
     },
 }
 

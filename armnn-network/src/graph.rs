@@ -1,9 +1,11 @@
 //! The network as data: tensors and layers in topological order.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use armnn_backend_api::{LayerDescriptor, LayerType, TensorInfo};
 use bytes::Bytes;
+
+use crate::{Operation, ValueType};
 
 /// A tensor of a [`Network`]: its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,6 +50,9 @@ pub struct Tensor {
     pub info: TensorInfo,
     /// Where it comes from.
     pub source: TensorSource,
+    /// What it is, if it is no tensor of elements: a sequence, an optional, or strings. Only
+    /// operations of the runtime touch those; `info` is of no meaning then.
+    pub value_type: Option<ValueType>,
 }
 
 /// Where a tensor comes from.
@@ -85,8 +90,8 @@ impl Tensor {
 pub struct Layer {
     /// Its name in the model; may be empty.
     pub name: String,
-    /// Its type and parameters.
-    pub descriptor: LayerDescriptor,
+    /// What it does.
+    pub operation: Operation,
     /// Its inputs; `None` for an optional one that is absent.
     pub inputs: Vec<Option<TensorId>>,
     /// Its outputs.
@@ -96,9 +101,32 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Its type.
+    /// Its type; [`Operation::RUNTIME_LAYER_TYPE`] for what the runtime does itself.
     pub fn layer_type(&self) -> LayerType {
-        self.descriptor.layer_type()
+        self.operation.layer_type()
+    }
+
+    /// The name of its type, also of what the runtime does itself, such as `Convolution2d` or `Loop`.
+    pub fn type_name(&self) -> String {
+        self.operation.type_name()
+    }
+
+    /// Its parameters, if it is a layer of a backend, and they are all known.
+    pub fn descriptor(&self) -> Option<&LayerDescriptor> {
+        match &self.operation {
+            Operation::Layer(descriptor) => Some(descriptor),
+            _ => None,
+        }
+    }
+
+    /// The inputs that the backend sees: without parameters.
+    pub fn data_inputs(&self) -> &[Option<TensorId>] {
+        match &self.operation {
+            Operation::Deferred(deferred) => {
+                self.inputs.get(..deferred.n_data).unwrap_or(&self.inputs)
+            }
+            _ => &self.inputs,
+        }
     }
 
     /// The inputs that are present.
@@ -119,6 +147,37 @@ pub struct Network {
     pub(crate) layers: Vec<Layer>,
     pub(crate) inputs: Vec<TensorId>,
     pub(crate) outputs: Vec<NetworkOutput>,
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) initializer: Option<Arc<Network>>,
+}
+
+/// State that a network keeps from one execution to the next: what is written at the end of one is
+/// read at the start of the next.
+///
+/// Its input and its output are no inputs and outputs of the network: whoever executes the network
+/// holds the value.
+#[derive(Clone, Debug)]
+#[doc(alias = "ResourceVariable")]
+pub struct Variable {
+    /// Its name, by which networks of one model share it.
+    pub name: String,
+    /// What it holds before the first execution.
+    pub initial: VariableValue,
+    /// The tensor that reads it; one of [`Network::inputs`], behind those of the model.
+    pub input: TensorId,
+    /// What it is at the end of an execution; `None` if the network only reads it.
+    pub output: Option<TensorId>,
+}
+
+/// What a variable holds before the first execution.
+#[derive(Clone, Debug)]
+pub enum VariableValue {
+    /// 0, everywhere.
+    Zero,
+    /// These elements, dense, row-major and little-endian.
+    Elements(Bytes),
+    /// An output of the network's [initializer](Network::initializer), by index.
+    Computed(usize),
 }
 
 /// An output of a network.
@@ -165,6 +224,18 @@ impl Network {
     /// The outputs, in the model's order.
     pub fn outputs(&self) -> &[NetworkOutput] {
         &self.outputs
+    }
+
+    /// The variables.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// What computes the first values of variables: a network without inputs, executed once for each
+    /// caller, before its first execution.
+    #[doc(alias = "CallOnce")]
+    pub fn initializer(&self) -> Option<&Arc<Network>> {
+        self.initializer.as_ref()
     }
 
     /// Takes the data of a constant out of the network, which has an empty one from then on; for

@@ -12,14 +12,28 @@
 mod builder;
 mod dot;
 mod error;
+mod evaluation;
 mod graph;
 mod inference;
+mod known_value;
+mod operation;
+mod parameter_rules;
+mod parts;
 mod rewrite;
 mod tensor_rules;
 mod type_rules;
 
 pub use builder::{NetworkBuilder, OutputDeclaration};
 pub use error::{LayerProblem, NetworkError, Result, TensorProblem};
-pub use graph::{Layer, LayerId, Network, NetworkOutput, Tensor, TensorId, TensorSource};
-pub use inference::infer_shapes;
+pub use graph::{
+    Layer, LayerId, Network, NetworkOutput, Tensor, TensorId, TensorSource, Variable, VariableValue,
+};
+pub use inference::{Inference, infer, infer_shapes};
+pub use known_value::{KnownElements, KnownValue};
+pub use operation::{
+    Deferred, LoopBody, Operation, RuntimeOperation, ScanAxis, ScanBody, SequenceOperation,
+    ValueType,
+};
+pub use parameter_rules::ParameterRule;
+pub use parts::{Part, Segment};
 pub use rewrite::{Rewrite, RewriteError, RewriteSummary, RewrittenLayer};

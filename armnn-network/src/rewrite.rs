@@ -6,8 +6,8 @@ use armnn_backend_api::{LayerDescriptor, LayerType, TensorInfo};
 use bytes::Bytes;
 
 use crate::{
-    Layer, LayerId, Network, NetworkBuilder, NetworkError, OutputDeclaration, Tensor, TensorId,
-    TensorSource,
+    Layer, LayerId, Network, NetworkBuilder, NetworkError, Operation, OutputDeclaration, Tensor,
+    TensorId, TensorSource,
 };
 
 impl Network {
@@ -161,11 +161,11 @@ impl<'n> Rewrite<'n> {
         resolve(&self.replaced, id)
     }
 
-    /// The descriptor of a layer.
+    /// The descriptor of a layer; `None` if it is deferred.
     pub fn descriptor(&self, id: LayerId) -> Option<&LayerDescriptor> {
         match self.changed.get(&id) {
             Some(change) => Some(&change.descriptor),
-            None => Some(&self.network.layers.get(id.index())?.descriptor),
+            None => self.network.layers.get(id.index())?.descriptor(),
         }
     }
 
@@ -317,6 +317,7 @@ impl<'n> Rewrite<'n> {
             name: name.to_owned(),
             info,
             source: TensorSource::Constant(data),
+            value_type: None,
         });
         Ok(TensorId(id))
     }
@@ -462,7 +463,8 @@ impl Sweep {
             if let Some(change) = changed.remove(&LayerId(index as u32)) {
                 let name = layer.name.clone();
                 summary.changed.push(RewrittenLayer { name, layer_type });
-                (layer.descriptor, layer.inputs) = (change.descriptor, change.inputs);
+                layer.operation = Operation::Layer(change.descriptor);
+                layer.inputs = change.inputs;
             }
             for id in layer.inputs.iter_mut().flatten() {
                 *id = renumbered(*id);

@@ -2,21 +2,28 @@
 
 mod data_layers;
 mod declaration;
+mod deferred_layers;
 mod elementwise_layers;
 mod kernel_layers;
+mod runtime_layers;
+mod variables;
 
 pub use declaration::OutputDeclaration;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use armnn_backend_api::{BackendId, DataType, LayerDescriptor, LayerType, Shape, TensorInfo};
 use bytes::Bytes;
 
 use crate::error::{LayerProblem, NetworkError, Result, TensorProblem, input_list, shown};
+use crate::evaluation::{evaluate, is_evaluated};
 use crate::inference::{LayerShapes, input_name, merge, output_name, output_shapes};
 use crate::tensor_rules::{check_info, check_info_but_missing_quantization};
 use crate::type_rules::output_types;
-use crate::{Layer, LayerId, Network, NetworkOutput, Tensor, TensorId, TensorSource};
+use crate::{
+    KnownValue, Layer, LayerId, Network, NetworkOutput, Operation, Tensor, TensorId, TensorSource,
+    ValueType,
+};
 
 /// Builds a [`Network`].
 ///
@@ -50,6 +57,8 @@ pub struct NetworkBuilder {
     output_names: HashSet<String>,
     /// For each tensor, whether a layer or an output of the network reads it.
     read: Vec<bool>,
+    /// What is known of values that layers compute.
+    values: HashMap<TensorId, KnownValue>,
 }
 
 impl NetworkBuilder {
@@ -149,51 +158,100 @@ impl NetworkBuilder {
     ) -> Result<Vec<TensorId>> {
         let descriptor = descriptor.into();
         let layer_type = descriptor.layer_type();
-        let number = self.network.layers.len();
-        let layer_name = match name {
-            "" => format!("{layer_type}:{number}"),
-            name => name.to_owned(),
-        };
-        for &id in inputs.iter().flatten() {
-            self.known_tensor(id, || {
-                format!("layer '{}' ({layer_type})", shown(&layer_name))
-            })?;
-        }
-        let present = inputs
-            .iter()
-            .rposition(Option::is_some)
-            .map_or(0, |i| i + 1);
-        let inputs = inputs.get(..present).unwrap_or_default();
+        let layer_name = self.name_in_messages(name, layer_type);
+        let inputs = self.check_inputs(&layer_name, layer_type, inputs)?;
 
         let infos = self
             .infer(&descriptor, inputs, outputs)
             .map_err(|problem| self.layer_error(&layer_name, layer_type, inputs, problem))?;
-        self.room_for(infos.len(), 1)?;
+        self.evaluate(&descriptor, inputs, &infos)
+            .map(|values| {
+                let first = self.network.tensors.len() as u32;
+                self.values.extend((first..).map(TensorId).zip(values));
+            })
+            .unwrap_or_default();
+        self.push_layer(
+            name,
+            Operation::Layer(descriptor),
+            inputs,
+            infos.into_iter().map(|info| (info, None)).collect(),
+            outputs,
+        )
+    }
 
-        let layer_name = unique(&mut self.layer_names, name, layer_type, number);
+    /// Adds a layer that was checked. Each output has a type and shape, and perhaps is no tensor.
+    fn push_layer(
+        &mut self,
+        name: &str,
+        operation: Operation,
+        inputs: &[Option<TensorId>],
+        infos: Vec<(TensorInfo, Option<ValueType>)>,
+        outputs: &[OutputDeclaration],
+    ) -> Result<Vec<TensorId>> {
+        self.room_for(infos.len(), 1)?;
+        let number = self.network.layers.len();
+        let layer_name = unique(&mut self.layer_names, name, operation.type_name(), number);
         // room_for has checked the number.
         let id = LayerId(number as u32);
         let single = infos.len() == 1;
         let mut ids = Vec::with_capacity(infos.len());
-        for (index, info) in infos.into_iter().enumerate() {
+        for (index, (info, value_type)) in infos.into_iter().enumerate() {
             let declared = outputs.get(index).and_then(|o| o.name.clone());
             let name = declared.unwrap_or_else(|| match single {
                 true => layer_name.clone(),
                 false => format!("{layer_name}:{index}"),
             });
-            ids.push(self.push_tensor(name, info, TensorSource::Layer(id)));
+            let tensor = self.push_tensor(name, info, TensorSource::Layer(id));
+            if let Some(pushed) = self.network.tensors.last_mut() {
+                pushed.value_type = value_type;
+            }
+            ids.push(tensor);
         }
         for &input in inputs.iter().flatten() {
             self.mark_read(input);
         }
         self.network.layers.push(Layer {
             name: layer_name,
-            descriptor,
+            operation,
             inputs: inputs.to_vec(),
             outputs: ids.clone(),
             backend_hint: None,
         });
         Ok(ids)
+    }
+
+    /// The values of a layer's outputs, as far as they follow from values that are known.
+    fn evaluate(
+        &self,
+        descriptor: &LayerDescriptor,
+        inputs: &[Option<TensorId>],
+        infos: &[TensorInfo],
+    ) -> Option<Vec<KnownValue>> {
+        // Most layers are not in question; nothing is decoded for those.
+        let may_be_known = |id: &TensorId| {
+            self.values.contains_key(id)
+                || self
+                    .tensor(*id)
+                    .is_some_and(|t| t.constant().is_some_and(|b| b.len() < 1 << 15))
+        };
+        if !is_evaluated(descriptor) || !inputs.iter().flatten().all(may_be_known) {
+            return None;
+        }
+        let known: Vec<Option<KnownValue>> =
+            inputs.iter().map(|id| self.known_value((*id)?)).collect();
+        let known: Vec<Option<&KnownValue>> = known.iter().map(Option::as_ref).collect();
+        let shapes: Vec<Shape> = infos.iter().map(|info| info.shape).collect();
+        evaluate(descriptor, &known, infos.first()?.data_type, &shapes)
+    }
+
+    /// What is known of the value of a tensor before anything is executed: of a small constant, of a
+    /// shape, and of what is computed from those.
+    pub fn known_value(&self, id: TensorId) -> Option<KnownValue> {
+        if let Some(value) = self.values.get(&id) {
+            return Some(value.clone());
+        }
+        let tensor = self.tensor(id)?;
+        KnownValue::from_bytes(&tensor.info, tensor.constant()?)
     }
 
     /// Declares what a model says of a layer's output, directly after adding the layer.
@@ -284,7 +342,7 @@ impl NetworkBuilder {
             return Err(NetworkError::NoOutputs);
         }
         for tensor in &self.network.tensors {
-            if is_undeclared(&tensor.info) {
+            if tensor.value_type.is_none() && is_undeclared(&tensor.info) {
                 let problem = TensorProblem::MissingQuantization;
                 return Err(NetworkError::tensor(&tensor.name, &tensor.info, problem));
             }
@@ -305,6 +363,15 @@ impl NetworkBuilder {
             .iter()
             .map(|id| self.tensor((*id)?).map(|t| &t.info))
             .collect();
+        for (index, id) in inputs.iter().enumerate() {
+            let value_type = id.and_then(|id| self.tensor(id)?.value_type.as_ref());
+            if let Some(found) = value_type {
+                return Err(LayerProblem::NoTensor {
+                    tensor: input_name(layer_type, index),
+                    found: found.to_string(),
+                });
+            }
+        }
         for (index, info) in infos.iter().enumerate() {
             if info.is_some_and(is_undeclared) {
                 return Err(LayerProblem::UndeclaredQuantization {
@@ -351,6 +418,31 @@ impl NetworkBuilder {
         Ok(result)
     }
 
+    /// What messages call a layer.
+    fn name_in_messages(&self, name: &str, kind: impl std::fmt::Display) -> String {
+        match name {
+            "" => format!("{kind}:{}", self.network.layers.len()),
+            name => name.to_owned(),
+        }
+    }
+
+    /// The inputs, without absent ones at the end.
+    fn check_inputs<'i>(
+        &self,
+        layer_name: &str,
+        kind: impl std::fmt::Display + Copy,
+        inputs: &'i [Option<TensorId>],
+    ) -> Result<&'i [Option<TensorId>]> {
+        for &id in inputs.iter().flatten() {
+            self.known_tensor(id, || format!("layer '{}' ({kind})", shown(layer_name)))?;
+        }
+        let present = inputs
+            .iter()
+            .rposition(Option::is_some)
+            .map_or(0, |i| i + 1);
+        Ok(inputs.get(..present).unwrap_or_default())
+    }
+
     fn known_tensor(&self, tensor: TensorId, what: impl Fn() -> String) -> Result<&Tensor> {
         self.tensor(tensor)
             .ok_or_else(|| NetworkError::UnknownTensor {
@@ -378,7 +470,12 @@ impl NetworkBuilder {
     fn push_tensor(&mut self, name: String, info: TensorInfo, source: TensorSource) -> TensorId {
         // room_for has checked the number.
         let id = TensorId(self.network.tensors.len() as u32);
-        self.network.tensors.push(Tensor { name, info, source });
+        self.network.tensors.push(Tensor {
+            name,
+            info,
+            source,
+            value_type: None,
+        });
         self.read.push(false);
         id
     }

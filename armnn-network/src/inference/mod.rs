@@ -14,7 +14,8 @@ mod reduction;
 mod selection;
 
 pub(crate) use dimension::merge;
-pub use network::infer_shapes;
+pub use network::{Inference, infer, infer_shapes};
+pub(crate) use network::{depends_on_data, shape_value};
 
 use armnn_backend_api::{LayerDescriptor, LayerType, Shape};
 

@@ -1,0 +1,476 @@
+//! Control flow, and what handles values that are no tensors.
+
+use armnn_backend_api::{DataType, Shape, TensorInfo};
+
+use super::NetworkBuilder;
+use crate::error::{LayerProblem, NetworkError, Result, input_list, shown};
+use crate::inference::merge;
+use crate::{
+    LoopBody, Network, Operation, RuntimeOperation, ScanAxis, ScanBody, SequenceOperation,
+    TensorId, ValueType,
+};
+
+type Checked<T> = Result<T, LayerProblem>;
+
+/// Control flow, and what handles values that are no tensors.
+impl NetworkBuilder {
+    /// Adds an operation of the runtime. The types of its outputs follow from its bodies, or from
+    /// its inputs.
+    ///
+    /// # Errors
+    /// When the inputs are not those that the operation takes: their number, or their types, as far
+    /// as both sides know.
+    pub fn add_runtime_layer(
+        &mut self,
+        name: &str,
+        operation: RuntimeOperation,
+        inputs: &[Option<TensorId>],
+    ) -> Result<Vec<TensorId>> {
+        let layer_name = self.name_in_messages(name, operation.name());
+        self.check_inputs(&layer_name, operation.name(), inputs)?;
+        let types: Vec<Option<ValueType>> = inputs
+            .iter()
+            .map(|id| Some(self.value_type((*id)?)?))
+            .collect();
+        let outputs = output_types(&operation, &types).map_err(|problem| {
+            let inputs = inputs.iter().map(|id| {
+                let tensor = self.tensor((*id)?)?;
+                Some((
+                    tensor.name.as_str(),
+                    tensor.info.data_type,
+                    tensor.info.shape,
+                ))
+            });
+            NetworkError::Operation {
+                layer: layer_name,
+                operation: operation.name().to_owned(),
+                inputs: input_list(inputs),
+                problem: Box::new(problem),
+            }
+        })?;
+        let infos = outputs.into_iter().map(|value_type| match value_type {
+            ValueType::Tensor(info) => (info, None),
+            other => (TensorInfo::new(DataType::UInt8, Shape::SCALAR), Some(other)),
+        });
+        self.push_layer(
+            name,
+            Operation::Runtime(operation),
+            inputs,
+            infos.collect(),
+            &[],
+        )
+    }
+
+    /// Adds an input of the network that is no tensor of elements.
+    ///
+    /// # Errors
+    /// When there are too many inputs.
+    pub fn add_value_input(&mut self, name: &str, value_type: ValueType) -> Result<TensorId> {
+        match value_type {
+            ValueType::Tensor(info) => self.add_input_layer(name, info),
+            other => {
+                let info = TensorInfo::new(DataType::UInt8, Shape::SCALAR);
+                let id = self.add_input_layer(name, info)?;
+                if let Some(tensor) = self.network.tensors.get_mut(id.index()) {
+                    tensor.value_type = Some(other);
+                }
+                Ok(id)
+            }
+        }
+    }
+
+    /// What a tensor is.
+    pub fn value_type(&self, id: TensorId) -> Option<ValueType> {
+        let tensor = self.tensor(id)?;
+        Some(match &tensor.value_type {
+            Some(other) => other.clone(),
+            None => ValueType::Tensor(tensor.info.clone()),
+        })
+    }
+}
+
+/// The types of a network's outputs.
+fn body_outputs(body: &Network) -> Vec<ValueType> {
+    let outputs = body.outputs().iter();
+    outputs
+        .map(|output| value_type(body, output.tensor))
+        .collect()
+}
+
+fn value_type(network: &Network, id: TensorId) -> ValueType {
+    let tensor = network.tensor(id);
+    match &tensor.value_type {
+        Some(other) => other.clone(),
+        None => ValueType::Tensor(tensor.info.clone()),
+    }
+}
+
+/// The types of the outputs of an operation of the runtime.
+fn output_types(
+    operation: &RuntimeOperation,
+    inputs: &[Option<ValueType>],
+) -> Checked<Vec<ValueType>> {
+    match operation {
+        RuntimeOperation::If {
+            then_body,
+            else_body,
+        } => {
+            one_element(inputs, 0, DataType::Boolean)?;
+            check_body("then", then_body, &inputs[1..])?;
+            check_body("else", else_body, &inputs[1..])?;
+            either("else", body_outputs(then_body), &body_outputs(else_body))
+        }
+        RuntimeOperation::Loop(body) => loop_outputs(body, inputs),
+        RuntimeOperation::While {
+            condition,
+            body,
+            n_carried,
+        } => {
+            if *n_carried > inputs.len() {
+                return Err(count("body", "inputs", *n_carried, inputs.len()));
+            }
+            check_body("condition", condition, inputs)?;
+            check_body("body", body, inputs)?;
+            let outputs = body_outputs(body);
+            if outputs.len() != *n_carried {
+                return Err(count("body", "outputs", *n_carried, outputs.len()));
+            }
+            carried("body", &inputs[..*n_carried], &outputs)
+        }
+        RuntimeOperation::Scan(body) => scan_outputs(body, inputs),
+        RuntimeOperation::Sequence(operation) => sequence_outputs(operation, inputs),
+    }
+}
+
+fn loop_outputs(body: &LoopBody, inputs: &[Option<ValueType>]) -> Checked<Vec<ValueType>> {
+    let LoopBody { network, n_carried } = body;
+    if inputs.len() < 2 + n_carried {
+        return Err(count("body", "inputs", 2 + n_carried, inputs.len()));
+    }
+    if inputs[0].is_some() {
+        one_element(inputs, 0, DataType::Signed64)?;
+    }
+    if inputs[1].is_some() {
+        one_element(inputs, 1, DataType::Boolean)?;
+    }
+    let scalar = |data_type| Some(ValueType::Tensor(TensorInfo::new(data_type, Shape::SCALAR)));
+    let mut given = vec![scalar(DataType::Signed64), scalar(DataType::Boolean)];
+    given.extend_from_slice(&inputs[2..]);
+    check_body("body", network, &given)?;
+    let outputs = body_outputs(network);
+    let Some((_, outputs)) = outputs
+        .split_first()
+        .filter(|(_, rest)| rest.len() >= *n_carried)
+    else {
+        return Err(count(
+            "body",
+            "outputs",
+            1 + n_carried,
+            network.outputs().len(),
+        ));
+    };
+    let (kept, scanned) = outputs.split_at(*n_carried);
+    let mut types = carried("body", &inputs[2..2 + n_carried], kept)?;
+    for scanned in scanned {
+        types.push(stacked(
+            "body",
+            scanned,
+            ScanAxis::default(),
+            Shape::UNKNOWN,
+        )?);
+    }
+    Ok(types)
+}
+
+fn scan_outputs(body: &ScanBody, inputs: &[Option<ValueType>]) -> Checked<Vec<ValueType>> {
+    let ScanBody {
+        network,
+        n_states,
+        inputs: scanned,
+        outputs: put_together,
+    } = body;
+    let expected = n_states + scanned.len();
+    if inputs.len() < expected || scanned.is_empty() {
+        return Err(count("body", "inputs", expected.max(1), inputs.len()));
+    }
+    let mut given = inputs[..*n_states].to_vec();
+    let mut length = Shape::UNKNOWN;
+    for (input, axis) in inputs[*n_states..].iter().zip(scanned) {
+        let Some(ValueType::Tensor(info)) = input else {
+            return Err(no_tensor("a scanned input", input.as_ref()));
+        };
+        let at = position(axis.axis, info.shape.rank()).ok_or_else(|| {
+            fits(
+                "body",
+                format!("axis {} of an input of shape {}", axis.axis, info.shape),
+            )
+        })?;
+        let mut dims = info.shape.dims().to_vec();
+        let size = dims.remove(at);
+        if length < 0 {
+            length = size;
+        }
+        let shape = Shape::new(&dims).unwrap_or(Shape::SCALAR);
+        given.push(Some(ValueType::Tensor(TensorInfo {
+            shape,
+            ..info.clone()
+        })));
+    }
+    given.extend_from_slice(&inputs[expected..]);
+    check_body("body", network, &given)?;
+    let outputs = body_outputs(network);
+    if outputs.len() != n_states + put_together.len() {
+        let expected = n_states + put_together.len();
+        return Err(count("body", "outputs", expected, outputs.len()));
+    }
+    let (states, elements) = outputs.split_at(*n_states);
+    let mut types = carried("body", &inputs[..*n_states], states)?;
+    for (element, axis) in elements.iter().zip(put_together) {
+        types.push(stacked("body", element, *axis, length)?);
+    }
+    Ok(types)
+}
+
+fn sequence_outputs(
+    operation: &SequenceOperation,
+    inputs: &[Option<ValueType>],
+) -> Checked<Vec<ValueType>> {
+    use SequenceOperation as S;
+    let input = |index: usize| {
+        let found = inputs.get(index).and_then(Option::as_ref);
+        found.ok_or_else(|| LayerProblem::MissingInput {
+            input: format!("input {index}"),
+        })
+    };
+    let element = |index: usize| match input(index)? {
+        ValueType::Sequence(of) => Ok((**of).clone()),
+        other => Err(LayerProblem::Body {
+            body: "input",
+            problem: format!("a sequence is needed, not {other}"),
+        }),
+    };
+    let unknown = || ValueType::Tensor(TensorInfo::new(DataType::Float32, Shape::SCALAR));
+    let sequence = |of: ValueType| ValueType::Sequence(Box::new(of));
+    Ok(vec![match operation {
+        S::Empty => sequence(unknown()),
+        S::Construct => {
+            let mut of = input(0)?.clone();
+            for index in 1..inputs.len() {
+                of = general(of, input(index)?);
+            }
+            sequence(of)
+        }
+        S::At => element(0)?,
+        S::Insert => {
+            let value = input(1)?.clone();
+            let of = element(0)?;
+            // An empty sequence's type is not known.
+            sequence(if same_kind(&of, &value) {
+                general(of, &value)
+            } else {
+                value
+            })
+        }
+        S::Erase => sequence(element(0)?),
+        S::Length => ValueType::Tensor(TensorInfo::new(DataType::Signed64, Shape::SCALAR)),
+        S::Split { axis, keep_dims } => match input(0)? {
+            ValueType::Tensor(info) => {
+                let mut dims = info.shape.dims().to_vec();
+                let at = position(*axis, dims.len());
+                let at = at.ok_or_else(|| fits("input", format!("axis {axis} of {info}")))?;
+                if inputs.get(1).is_some_and(Option::is_some) || *keep_dims {
+                    dims[at] = Shape::UNKNOWN;
+                } else {
+                    dims.remove(at);
+                }
+                let shape = Shape::new(&dims).unwrap_or(info.shape);
+                sequence(ValueType::Tensor(TensorInfo {
+                    shape,
+                    ..info.clone()
+                }))
+            }
+            other => return Err(no_tensor("the input", Some(other))),
+        },
+        S::Concat { axis, new_axis } => match element(0)? {
+            ValueType::Tensor(info) => {
+                let mut dims = info.shape.dims().to_vec();
+                let at = position(*axis, dims.len() + usize::from(*new_axis));
+                let at = at.ok_or_else(|| fits("input", format!("axis {axis} of {info}")))?;
+                if *new_axis {
+                    dims.insert(at, Shape::UNKNOWN);
+                } else {
+                    dims[at] = Shape::UNKNOWN;
+                }
+                let shape = Shape::new(&dims)
+                    .map_err(|_| fits("input", "a result of more than 8 dimensions".to_owned()))?;
+                ValueType::Tensor(TensorInfo { shape, ..info })
+            }
+            other => return Err(no_tensor("the input", Some(&other))),
+        },
+        S::Optional => {
+            let of = inputs.first().and_then(Option::as_ref);
+            ValueType::Optional(Box::new(of.cloned().unwrap_or_else(unknown)))
+        }
+        S::HasElement => ValueType::Tensor(TensorInfo::new(DataType::Boolean, Shape::SCALAR)),
+        S::GetElement => match input(0)? {
+            ValueType::Optional(of) => (**of).clone(),
+            other => other.clone(),
+        },
+    }])
+}
+
+/// Checks that a body takes what it is given.
+fn check_body(body: &'static str, network: &Network, given: &[Option<ValueType>]) -> Checked<()> {
+    if network.inputs().len() != given.len() {
+        return Err(count(body, "inputs", network.inputs().len(), given.len()));
+    }
+    if !network.variables().is_empty() {
+        return Err(fits(body, "it has variables".to_owned()));
+    }
+    for (&id, given) in network.inputs().iter().zip(given) {
+        let taken = value_type(network, id);
+        if let Some(given) = given
+            && !same_kind(&taken, given)
+        {
+            let name = shown(&network.tensor(id).name);
+            let problem = format!("its input '{name}' is {taken}, and is given {given}");
+            return Err(fits(body, problem));
+        }
+    }
+    Ok(())
+}
+
+/// What values are that may come from either of two lists.
+fn either(body: &'static str, one: Vec<ValueType>, other: &[ValueType]) -> Checked<Vec<ValueType>> {
+    if one.len() != other.len() {
+        return Err(count(body, "outputs", one.len(), other.len()));
+    }
+    let pairs = one.into_iter().zip(other).enumerate();
+    pairs
+        .map(|(index, (a, b))| {
+            if same_kind(&a, b) {
+                Ok(general(a, b))
+            } else {
+                Err(fits(body, format!("output {index} is {b}, elsewhere {a}")))
+            }
+        })
+        .collect()
+}
+
+/// What carried values are: those given at first, and those that a body gives.
+fn carried(
+    body: &'static str,
+    given: &[Option<ValueType>],
+    outputs: &[ValueType],
+) -> Checked<Vec<ValueType>> {
+    let given: Option<Vec<ValueType>> = given.iter().cloned().collect();
+    let given = given.ok_or_else(|| fits(body, "a carried value is left out".to_owned()))?;
+    either(body, given, outputs)
+}
+
+/// Whether a value of one type may stand where one of the other is expected: the same kind, data
+/// type and rank.
+fn same_kind(a: &ValueType, b: &ValueType) -> bool {
+    match (a, b) {
+        (ValueType::Tensor(a), ValueType::Tensor(b)) => {
+            a.data_type == b.data_type && a.shape.rank() == b.shape.rank()
+        }
+        (ValueType::Strings(a), ValueType::Strings(b)) => a.rank() == b.rank(),
+        (ValueType::Sequence(_), ValueType::Sequence(_)) => true,
+        (ValueType::Optional(a), ValueType::Optional(b)) => same_kind(a, b),
+        _ => false,
+    }
+}
+
+/// What is true of both.
+fn general(a: ValueType, b: &ValueType) -> ValueType {
+    let dims = |a: &Shape, b: &Shape| {
+        merge(a, b).filter(|_| a == b).unwrap_or_else(|| {
+            let pairs = a.dims().iter().zip(b.dims());
+            let dims: Vec<i64> = pairs
+                .map(|(&x, &y)| if x == y { x } else { Shape::UNKNOWN })
+                .collect();
+            Shape::new(&dims).unwrap_or(*a)
+        })
+    };
+    match (a, b) {
+        (ValueType::Tensor(a), ValueType::Tensor(b)) => ValueType::Tensor(TensorInfo {
+            shape: dims(&a.shape, &b.shape),
+            ..a
+        }),
+        (ValueType::Strings(a), ValueType::Strings(b)) => ValueType::Strings(dims(&a, b)),
+        (ValueType::Sequence(a), ValueType::Sequence(b)) if same_kind(&a, b) => {
+            ValueType::Sequence(Box::new(general(*a, b)))
+        }
+        (ValueType::Optional(a), ValueType::Optional(b)) => {
+            ValueType::Optional(Box::new(general(*a, b)))
+        }
+        (a, _) => a,
+    }
+}
+
+/// Elements put together along a new axis.
+fn stacked(
+    body: &'static str,
+    element: &ValueType,
+    axis: ScanAxis,
+    length: i64,
+) -> Checked<ValueType> {
+    let ValueType::Tensor(info) = element else {
+        return Err(no_tensor("an output that is put together", Some(element)));
+    };
+    let mut dims = info.shape.dims().to_vec();
+    let at = position(axis.axis, dims.len() + 1);
+    let at = at.ok_or_else(|| fits(body, format!("axis {} for {info}", axis.axis)))?;
+    dims.insert(at, length);
+    let shape = Shape::new(&dims)
+        .map_err(|_| fits(body, "an output of more than 8 dimensions".to_owned()))?;
+    Ok(ValueType::Tensor(TensorInfo {
+        shape,
+        ..info.clone()
+    }))
+}
+
+/// An axis, from the end if negative, among so many dimensions.
+fn position(axis: i64, rank: usize) -> Option<usize> {
+    let rank = i64::try_from(rank).ok()?;
+    let axis = if axis < 0 {
+        axis.checked_add(rank)?
+    } else {
+        axis
+    };
+    (0..rank).contains(&axis).then_some(axis as usize)
+}
+
+/// Checks that an input has one element of a type.
+fn one_element(inputs: &[Option<ValueType>], index: usize, data_type: DataType) -> Checked<()> {
+    match inputs.get(index) {
+        Some(Some(ValueType::Tensor(info))) => {
+            let one = info.shape.dims().iter().all(|&dim| dim == 1 || dim < 0);
+            if info.data_type == data_type && one {
+                return Ok(());
+            }
+            let problem = format!("one element of {data_type} is needed, not {info}");
+            Err(fits("condition", problem))
+        }
+        other => Err(no_tensor("the condition", other.and_then(Option::as_ref))),
+    }
+}
+
+fn no_tensor(what: &str, found: Option<&ValueType>) -> LayerProblem {
+    LayerProblem::NoTensor {
+        tensor: what.to_owned(),
+        found: found.map_or_else(|| "left out".to_owned(), ToString::to_string),
+    }
+}
+
+fn count(body: &'static str, what: &str, expected: usize, found: usize) -> LayerProblem {
+    fits(
+        body,
+        format!("{expected} {what} are needed, and there are {found}"),
+    )
+}
+
+fn fits(body: &'static str, problem: String) -> LayerProblem {
+    LayerProblem::Body { body, problem }
+}

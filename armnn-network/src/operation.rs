@@ -1,0 +1,265 @@
+//! What a layer of a network does: something for a backend, or something that the runtime does
+//! itself.
+
+use std::{fmt, sync::Arc};
+
+use armnn_backend_api::{DataType, LayerDescriptor, LayerType, Shape, TensorInfo};
+
+use crate::{Network, ParameterRule};
+
+/// What a layer does.
+#[derive(Clone, Debug)]
+pub enum Operation {
+    /// A layer that a backend executes.
+    Layer(LayerDescriptor),
+    /// A layer that a backend executes, and whose descriptor follows from tensors.
+    Deferred(Deferred),
+    /// Part of the shape of its input, from dimension `start` on and before `end`, as a tensor of
+    /// one dimension. Shape inference evaluates it.
+    Shape {
+        /// The first dimension.
+        start: usize,
+        /// The dimension behind the last one.
+        end: usize,
+        /// Signed32 or Signed64.
+        data_type: DataType,
+    },
+    /// Something that the runtime does itself.
+    Runtime(RuntimeOperation),
+}
+
+impl Operation {
+    /// The type of a layer that no backend executes.
+    pub const RUNTIME_LAYER_TYPE: LayerType = LayerType(u32::MAX);
+
+    /// The type of the layer; [`RUNTIME_LAYER_TYPE`](Self::RUNTIME_LAYER_TYPE) if no backend
+    /// executes it.
+    pub fn layer_type(&self) -> LayerType {
+        match self {
+            Self::Layer(descriptor) => descriptor.layer_type(),
+            Self::Deferred(deferred) => deferred.rule.layer_type(),
+            Self::Shape { .. } | Self::Runtime(_) => Self::RUNTIME_LAYER_TYPE,
+        }
+    }
+
+    /// The name of the type, such as `Convolution2d` or `Loop`.
+    pub fn type_name(&self) -> String {
+        match self {
+            Self::Shape { .. } => "Shape".to_owned(),
+            Self::Runtime(operation) => operation.name().to_owned(),
+            _ => self.layer_type().to_string(),
+        }
+    }
+}
+
+impl<D: Into<LayerDescriptor>> From<D> for Operation {
+    fn from(descriptor: D) -> Self {
+        Self::Layer(descriptor.into())
+    }
+}
+
+/// A layer whose descriptor follows from the values of tensors.
+///
+/// Its inputs are the layer's, and behind them the parameters. Once the values of the parameters
+/// are known, when a plan is made, the rule gives the descriptor, and the backend sees the layer
+/// without them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deferred {
+    /// How the descriptor follows.
+    pub rule: ParameterRule,
+    /// How many of the inputs are the layer's; those behind are parameters.
+    pub n_data: usize,
+}
+
+/// What a value is that is no tensor of elements, or may be none.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ValueType {
+    /// A tensor of elements.
+    Tensor(TensorInfo),
+    /// A tensor of strings.
+    Strings(Shape),
+    /// Values of one type in a row; the type may be more general than that of each.
+    Sequence(Box<ValueType>),
+    /// A value that may be absent.
+    Optional(Box<ValueType>),
+}
+
+impl fmt::Display for ValueType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tensor(info) => info.fmt(f),
+            Self::Strings(shape) => write!(f, "String {shape}"),
+            Self::Sequence(of) => write!(f, "sequence of {of}"),
+            Self::Optional(of) => write!(f, "optional {of}"),
+        }
+    }
+}
+
+/// Something that the runtime does itself: control flow, and what handles values that are no
+/// tensors.
+///
+/// A body is a network of its own, whose inputs come from the layer alone: what it captures of the
+/// network around it is among the layer's inputs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum RuntimeOperation {
+    /// Executes one of two bodies.
+    ///
+    /// Inputs: the condition (Boolean, one element), then the inputs of both bodies. Outputs: those
+    /// of the body.
+    If {
+        /// Executed if the condition holds.
+        then_body: Arc<Network>,
+        /// Executed if it does not.
+        else_body: Arc<Network>,
+    },
+    /// Executes a body again and again, as ONNX's Loop.
+    Loop(LoopBody),
+    /// Executes a body as long as a condition holds, as TensorFlow Lite's WHILE.
+    ///
+    /// Inputs and outputs: the values carried from one iteration to the next, then inputs that both
+    /// networks have and that stay the same.
+    While {
+        /// From the values to a Boolean of one element.
+        condition: Arc<Network>,
+        /// From the values to the next ones.
+        body: Arc<Network>,
+        /// How many values are carried.
+        n_carried: usize,
+    },
+    /// Executes a body once for each element along an axis, as ONNX's Scan.
+    Scan(ScanBody),
+    /// Something with sequences and optionals.
+    Sequence(SequenceOperation),
+}
+
+impl RuntimeOperation {
+    /// The name of the operation.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::If { .. } => "If",
+            Self::Loop(_) => "Loop",
+            Self::While { .. } => "While",
+            Self::Scan(_) => "Scan",
+            Self::Sequence(operation) => operation.name(),
+        }
+    }
+
+    /// The bodies, each with what it is called.
+    pub fn bodies(&self) -> Vec<(&'static str, &Arc<Network>)> {
+        match self {
+            Self::If {
+                then_body,
+                else_body,
+            } => vec![("then", then_body), ("else", else_body)],
+            Self::Loop(body) => vec![("body", &body.network)],
+            Self::While {
+                condition, body, ..
+            } => vec![("condition", condition), ("body", body)],
+            Self::Scan(body) => vec![("body", &body.network)],
+            Self::Sequence(_) => Vec::new(),
+        }
+    }
+}
+
+/// The body of a Loop.
+///
+/// Inputs of the layer: how often it runs at most (Signed64, one element; may be absent), whether
+/// it runs at all (Boolean, one element; may be absent), the carried values, the captured ones.
+/// Inputs of the body: the number of the iteration (Signed64, a scalar), the condition (a
+/// scalar), the carried values, the captured ones. Outputs of the body: whether it goes on, the
+/// carried values, and one element for each of the layer's last outputs. Outputs of the layer: the
+/// carried values, and each iteration's elements, stacked along a new first dimension.
+#[derive(Clone, Debug)]
+pub struct LoopBody {
+    /// The body.
+    pub network: Arc<Network>,
+    /// How many values are carried.
+    pub n_carried: usize,
+}
+
+/// The body of a Scan.
+///
+/// Inputs of the layer: the states, the inputs that are scanned, the captured values. Inputs of the
+/// body: the states, an element of each scanned input, the captured values. Outputs of the body:
+/// the states, an element of each scanned output. Outputs of the layer: the states, the scanned
+/// outputs.
+#[derive(Clone, Debug)]
+pub struct ScanBody {
+    /// The body.
+    pub network: Arc<Network>,
+    /// How many states there are.
+    pub n_states: usize,
+    /// For each input that is scanned, how.
+    pub inputs: Vec<ScanAxis>,
+    /// For each output that is put together, how.
+    pub outputs: Vec<ScanAxis>,
+}
+
+/// Along which dimension elements are taken or put together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScanAxis {
+    /// The dimension; from the end if negative.
+    pub axis: i64,
+    /// Whether from the last element to the first.
+    pub reverse: bool,
+}
+
+/// Something with sequences and optionals; as ONNX's operators of the names.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SequenceOperation {
+    /// No inputs; an empty sequence.
+    Empty,
+    /// Any number of tensors; the sequence of them.
+    Construct,
+    /// A sequence and a position, from the end if negative; the value there.
+    At,
+    /// A sequence, a value, and perhaps a position; the sequence with the value before it, or at
+    /// the end.
+    Insert,
+    /// A sequence and perhaps a position; the sequence without the value there, or the last one.
+    Erase,
+    /// A sequence; how many values it has, as a scalar of Signed64.
+    Length,
+    /// A tensor, and perhaps the sizes of the parts: a scalar for parts of one size (the last may
+    /// be smaller), a list for each; without it, parts of size 1.
+    Split {
+        /// The axis, from the end if negative.
+        axis: i64,
+        /// Whether parts of size 1 keep the axis, where no sizes are given.
+        keep_dims: bool,
+    },
+    /// A sequence of tensors; one tensor of them, along the axis, or along a new one.
+    Concat {
+        /// The axis, from the end if negative.
+        axis: i64,
+        /// Whether it is a new one.
+        new_axis: bool,
+    },
+    /// A value, or nothing; an optional.
+    Optional,
+    /// An optional, a value, or nothing; whether there is a value.
+    HasElement,
+    /// An optional or a value; the value.
+    GetElement,
+}
+
+impl SequenceOperation {
+    /// ONNX's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Empty => "SequenceEmpty",
+            Self::Construct => "SequenceConstruct",
+            Self::At => "SequenceAt",
+            Self::Insert => "SequenceInsert",
+            Self::Erase => "SequenceErase",
+            Self::Length => "SequenceLength",
+            Self::Split { .. } => "SplitToSequence",
+            Self::Concat { .. } => "ConcatFromSequence",
+            Self::Optional => "Optional",
+            Self::HasElement => "OptionalHasElement",
+            Self::GetElement => "OptionalGetElement",
+        }
+    }
+}
