@@ -18,6 +18,7 @@ mod plan;
 mod runtime;
 mod tensor;
 mod thread_pool;
+mod value;
 
 pub use armnn_backend_api::{
     BackendError, BackendId, BackendKind, BackendVersion, Capabilities, DataType, LayerType,
@@ -35,7 +36,9 @@ pub use error::{
 };
 pub use layer_support::LayerSupport;
 pub use loader::load::Selection;
-pub use network::{ExecutionState, LoadOptions, LoadedNetwork, ProfileEvent, StepReport, StepTime};
+pub use network::{
+    ExecutionState, InterruptHandle, LoadOptions, LoadedNetwork, ProfileEvent, StepReport, StepTime,
+};
 pub use optimizer::{
     AssignmentReport, Choice, GatheredRefusal, LayerAssignment, LayerPattern, LayerPatternError,
     OptimizedNetwork, OptimizerOptions, Pass, PassError, PassReport, PassSelection, Refusal,
@@ -43,3 +46,4 @@ pub use optimizer::{
 pub use options::{BackendOption, BackendOptionValue};
 pub use runtime::{BackendInfo, BackendReport, CreationOptions, Runtime, UnloadReport};
 pub use tensor::HostTensor;
+pub use value::{StringTensor, Value};

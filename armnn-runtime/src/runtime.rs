@@ -490,7 +490,7 @@ impl Runtime {
         network: OptimizedNetwork,
         options: LoadOptions,
     ) -> Result<LoadedNetwork, LoadError> {
-        LoadedNetwork::new(network, options, &self.pool)
+        LoadedNetwork::new(network, &options, &self.pool)
     }
 
     /// Unloads every backend, and tells what became of the shared objects.

@@ -66,7 +66,7 @@ fn trace<'a>(state: &mut ExecutionState, network: &'a Network) -> Trace<'a> {
         Args {
             name: None,
             layers: layers.clone().map(|layer| layer.name.as_str()).collect(),
-            types: layers.map(|layer| layer.layer_type().to_string()).collect(),
+            types: layers.map(|layer| layer.type_name()).collect(),
         }
     };
     let span = |name: String, cat, tid, start: u64, end: u64, args| Event {

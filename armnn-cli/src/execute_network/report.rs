@@ -363,7 +363,7 @@ impl LayerReport {
         Self {
             index: layer.layer.0,
             name: layer.name.clone(),
-            layer_type: layer.layer_type.to_string(),
+            layer_type: layer.type_name.clone(),
             backend: layer.backend.to_string(),
             choice: choice_name(layer.choice),
             refusals: refusals.collect(),
@@ -412,6 +412,7 @@ const fn choice_name(choice: Choice) -> &'static str {
         Choice::Hint => "hint",
         Choice::Preference => "preference",
         Choice::FollowsConsumer => "follows-consumer",
+        Choice::Runtime => "runtime",
         Choice::Reassigned => "reassigned",
     }
 }

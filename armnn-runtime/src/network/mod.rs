@@ -2,11 +2,19 @@
 
 mod derived;
 mod execution_state;
+mod graph;
+mod graph_state;
+mod load_options;
 mod loaded_network;
+mod operations;
+mod segment;
+mod segment_state;
 mod step_runner;
 
 pub(crate) use derived::Derived;
-pub use execution_state::{ExecutionState, StepTime};
-pub use loaded_network::{LoadOptions, LoadedNetwork, StepReport};
+pub use execution_state::{ExecutionState, InterruptHandle};
+pub use load_options::LoadOptions;
+pub use loaded_network::{LoadedNetwork, StepReport};
+pub use segment_state::StepTime;
 pub use step_runner::ProfileEvent;
-pub(crate) use step_runner::{StepRunner, TensorAddress};
+pub(crate) use step_runner::{StepRunner, StepTensors, TensorAddress};
