@@ -15,7 +15,7 @@ use command::{armnn, staged_backends};
 fn fixtures() -> Option<PathBuf> {
     let directory = std::env::var_os("ARMNN_STAGED_FIXTURES").map(PathBuf::from);
     if directory.is_none() {
-        eprintln!("skipped: ARMNN_STAGED_FIXTURES is not set; `cargo xtask test-dynamic` sets it");
+        skipped_tests::skip("ARMNN_STAGED_FIXTURES is not set; `cargo xtask test-dynamic` sets it");
     }
     directory
 }
@@ -342,7 +342,7 @@ fn the_differing_field_of_another_layout_is_named() {
     let Some(fixtures) = fixtures() else { return };
     let fixture = fixtures.join("layout_differing/Arm_SampleDynamic_backend.so");
     if !fixture.exists() {
-        eprintln!("skipped: the fixture layout_differing is staged by --full only");
+        skipped_tests::skip("the fixture layout_differing is staged by --full only");
         return;
     }
     // Its note has the hash of the interface; with another one, it is what a build against another
