@@ -13,7 +13,7 @@ use crate::{
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ActivationDescriptor) -> Result<()> {
     let function = descriptor.function();
     require_named(function, function.name())?;
-    require_one_type(layer, FLOATS)
+    require_one_type(layer, &[FLOATS])
 }
 
 pub(crate) fn workload(
