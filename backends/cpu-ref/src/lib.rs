@@ -30,6 +30,7 @@ mod float_workload;
 mod fully_connected;
 mod gather;
 mod layer_checks;
+mod lookup_table;
 mod loop_nest;
 mod matrix;
 mod pad;

@@ -221,14 +221,14 @@ pub(crate) fn doubling_high_product(a: i32, b: i32) -> i32 {
     ((product + nudge) / (1 << 31)) as i32
 }
 
-/// `x / 2^exponent`, rounded to nearest, ties away from zero: gemmlowp's `RoundingDivideByPOT`.
+/// `x / 2^exponent`, rounded to nearest, ties away from zero: gemmlowp's `RoundingDivideByPOT`,
+/// which is for exponents up to 31.
 #[inline]
 pub(crate) fn rounding_shift_right(x: i32, exponent: u32) -> i32 {
-    let exponent = exponent.min(31);
+    let (x, exponent) = (i64::from(x), exponent.min(62));
     let mask = (1i64 << exponent) - 1;
-    let rest = i64::from(x) & mask;
     let threshold = (mask >> 1) + i64::from(x < 0);
-    (x >> exponent) + i32::from(rest > threshold)
+    ((x >> exponent) + i64::from(x & mask > threshold)) as i32
 }
 
 #[cfg(test)]
@@ -283,6 +283,7 @@ mod tests {
         assert_eq!([5, -5, 6, -6, 7].map(|x| rounding_shift_right(x, 2)), [1, -1, 2, -2, 2]);
         assert_eq!([i32::MAX, i32::MIN].map(|x| rounding_shift_right(x, 31)), [1, -1]);
         assert_eq!(rounding_shift_right(-7, 0), -7);
+        assert_eq!([i32::MAX, i32::MIN].map(|x| rounding_shift_right(x, 33)), [0, 0]);
     }
 
     #[test]

@@ -96,7 +96,8 @@ impl Sum for i32 {
     #[inline]
     fn rescaled(self, rescaling: &Rescaling, channel: usize) -> i32 {
         match rescaling {
-            Rescaling::FixedPoint(multipliers) => multipliers[channel].apply(self),
+            Rescaling::Narrow(multipliers) => multipliers[channel].apply(self),
+            Rescaling::Wide(multipliers) => multipliers[channel].apply_wide(self.into()),
             Rescaling::Real(factors) => rounded(f64::from(self) * factors[channel]),
         }
     }
@@ -123,7 +124,8 @@ impl Sum for i64 {
     #[inline]
     fn rescaled(self, rescaling: &Rescaling, channel: usize) -> i32 {
         match rescaling {
-            Rescaling::FixedPoint(multipliers) => multipliers[channel].apply_wide(self),
+            Rescaling::Narrow(multipliers) => multipliers[channel].apply(self as i32),
+            Rescaling::Wide(multipliers) => multipliers[channel].apply_wide(self),
             Rescaling::Real(factors) => rounded(self as f64 * factors[channel]),
         }
     }
@@ -136,8 +138,10 @@ fn rounded(x: f64) -> i32 {
 
 /// How sums come into the output's scale; one factor for each output channel.
 pub(crate) enum Rescaling {
-    /// By `MultiplyByQuantizedMultiplier`.
-    FixedPoint(Vec<Multiplier>),
+    /// By `MultiplyByQuantizedMultiplier` of 32 bits; what a sum has beyond them is lost.
+    Narrow(Vec<Multiplier>),
+    /// By `MultiplyByQuantizedMultiplier` of 64 bits.
+    Wide(Vec<Multiplier>),
     /// In Float64, rounded once.
     Real(Vec<f64>),
 }
@@ -145,11 +149,10 @@ pub(crate) enum Rescaling {
 /// The ways in which TensorFlow Lite's reference kernels rescale.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum RescalingRule {
-    /// In fixed point.
+    /// In fixed point: of 32 bits, or of 64 for activations of 16 bits unless the bias has 32.
     FixedPoint,
-    /// In Float64, as the reference kernels have done since 2025 for FullyConnected, and for
-    /// Convolution2d of 16 bits. Results differ from fixed point where that rounds a tie, or what
-    /// is nearly one, to the other side.
+    /// In Float64: FullyConnected in LiteRT 2.3. Results differ from fixed point, which its
+    /// optimized kernels have, where that rounds a tie, or nearly one, to the other side.
     Real,
 }
 
@@ -176,12 +179,20 @@ impl WeightedLayer {
             .iter()
             .map(|&scale| f64::from(from.scale) * f64::from(scale) / f64::from(to.scale));
         let zero_points = per_channel(weights, weights.zero_points(), channels)?;
+        let has_narrow_bias = layer
+            .input(2)
+            .is_some_and(|bias| bias.data_type() == DataType::Signed32);
+        let is_wide =
+            input(layer, 0)?.data_type() == DataType::QSymmS16 && !has_narrow_bias;
         Ok(Self {
             input_zero_point: from.zero_point as i16,
             weight_zero_points: zero_points.into_iter().map(|zero| zero as i16).collect(),
             rescaling: match rule {
+                RescalingRule::FixedPoint if is_wide => {
+                    Rescaling::Wide(factors.map(Multiplier::new).collect())
+                }
                 RescalingRule::FixedPoint => {
-                    Rescaling::FixedPoint(factors.map(Multiplier::new).collect())
+                    Rescaling::Narrow(factors.map(Multiplier::new).collect())
                 }
                 RescalingRule::Real => Rescaling::Real(factors.collect()),
             },

@@ -2,10 +2,9 @@
 //! (`kernels/internal/reference/integer_ops/conv.h` and `reference/conv.h`). Padding is the input's
 //! zero point, and adds nothing.
 
-use armnn_backend_api::{DataType, ExecutionContext, LayerView, Result, Synchronous, Workload};
+use armnn_backend_api::{ExecutionContext, LayerView, Result, Synchronous, Workload};
 
 use crate::{
-    layer_checks::input,
     parallel::for_each_chunk,
     quantized_arithmetic::QuantizedElement,
     sliding_window::SlidingWindow,
@@ -26,13 +25,9 @@ pub(super) struct Geometry {
 }
 
 pub(super) fn workload(layer: LayerView<'_>, geometry: Geometry) -> Result<Box<dyn Workload>> {
-    let rule = match input(layer, 0)?.data_type() {
-        DataType::QSymmS16 => RescalingRule::Real,
-        _ => RescalingRule::FixedPoint,
-    };
     by_weighted_types!(layer, X, W => QuantizedConvolution {
         geometry,
-        layer: WeightedLayer::new(layer, geometry.out_channels, rule)?,
+        layer: WeightedLayer::new(layer, geometry.out_channels, RescalingRule::FixedPoint)?,
     })
 }
 

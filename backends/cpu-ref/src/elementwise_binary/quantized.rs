@@ -3,7 +3,8 @@
 //! The rules are those of TensorFlow Lite's reference kernels (`kernels/add.cc`, `sub.cc`, `mul.cc`,
 //! `div.cc`, `squared_difference.cc` and `kernels/internal/reference`), which Maximum and Minimum
 //! have for equal scales only, and Power not at all. Numbers of other scales are rescaled first;
-//! powers are computed in Float32. A quotient by 0 saturates, and 0 / 0 is 0.
+//! powers are computed in Float32. A quotient by 0 saturates, and 0 / 0 is 0. Quotients far below a
+//! step of the output are 0, where the kernels there shift by more bits than there are.
 
 use std::marker::PhantomData;
 
@@ -17,7 +18,8 @@ use crate::{
     layer_checks::{input, output},
     loop_nest::{LoopNest, map_pairs},
     quantized_arithmetic::{
-        Affine, Multiplier, QuantizedElement, by_quantized_type, rounding_shift_right,
+        Affine, Multiplier, QuantizedElement, by_quantized_type, doubling_high_product,
+        rounding_shift_right,
     },
     reciprocal::reciprocal,
 };
@@ -226,9 +228,9 @@ fn quotient(x: i32, y: i32, factor: Multiplier) -> i32 {
     let (inverse, y_bits) = reciprocal(y as u32, 31);
     // Copies of the sign below the sign itself.
     let headroom = (if x < 0 { x.leading_ones() } else { x.leading_zeros() }) as i32 - 1;
-    let scaled = crate::quantized_arithmetic::doubling_high_product(x << headroom.max(0), inverse);
+    let scaled = doubling_high_product(x << headroom.max(0), inverse);
     let shift = factor.exponent - y_bits - headroom;
-    let product = crate::quantized_arithmetic::doubling_high_product(scaled, factor.fraction);
+    let product = doubling_high_product(scaled, factor.fraction);
     if shift > 0 {
         product.saturating_mul(1i32.checked_shl(shift as u32).unwrap_or(i32::MAX))
     } else {
