@@ -25,7 +25,7 @@ pub(crate) fn check(layer: LayerView<'_>, descriptor: &ElementwiseUnaryDescripto
         ],
         _ => FLOATS,
     };
-    require_one_type(layer, types)
+    require_one_type(layer, &[types])
 }
 
 pub(crate) fn workload(

@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub(crate) fn check(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<()> {
-    require_one_type(layer, FLOATS)?;
+    require_one_type(layer, &[FLOATS])?;
     require_image_layout(d.data_layout())?;
     require_named(d.pool_type(), d.pool_type().name())?;
     require_named(d.padding_method(), d.padding_method().name())?;

@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &SoftmaxDescriptor) -> Result<()> {
-    require_one_type(layer, FLOATS)
+    require_one_type(layer, &[FLOATS])
 }
 
 pub(crate) fn workload(
