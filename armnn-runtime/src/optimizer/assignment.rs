@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use armnn_backend_api::{BackendId, BackendKind, LayerType};
+use armnn_backend_api::{BackendId, BackendKind, LayerDescriptor, LayerType};
 use armnn_network::{LayerId, Network};
 
 use super::{AssignmentReport, Choice, LayerAssignment, OptimizerOptions, Refusal};
@@ -298,6 +298,7 @@ struct Support<'a> {
     tables: ViewTables<'a>,
     /// For each layer of the network, its index in the tables.
     places: Vec<u32>,
+    descriptors: &'a HashMap<LayerId, LayerDescriptor>,
     network: &'a Network,
     backends: &'a [Arc<BackendInstance>],
 }
@@ -318,6 +319,7 @@ impl<'a> Support<'a> {
         Self {
             tables: ViewTables::new(source, shown),
             places,
+            descriptors: source.descriptors,
             network,
             backends,
         }
@@ -325,11 +327,13 @@ impl<'a> Support<'a> {
 
     fn ask(&self, backend: usize, layer: LayerId, buffer: &mut ErrorBuffer) -> Result<(), String> {
         let backend = &self.backends[backend];
-        let layer_type: LayerType = self.network.layer(layer).layer_type();
-        let since = layer_type.spec().map_or(0, |spec| spec.since);
+        let found = self.network.layer(layer).descriptor();
+        let descriptor = found.or_else(|| self.descriptors.get(&layer));
+        let since = descriptor.map_or(0, LayerDescriptor::since);
         if backend.version().minor < since {
             return Err(format!(
-                "the layer exists since interface 1.{since}, and the backend was built against {}",
+                "the layer, or something in its descriptor, exists since interface 1.{since}, and the \
+                 backend was built against {}",
                 backend.version()
             ));
         }

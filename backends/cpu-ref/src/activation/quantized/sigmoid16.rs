@@ -69,7 +69,10 @@ impl Sigmoid16 {
         if index >= 255 {
             return 0x7fff << (bits + 1);
         }
-        let (here, next) = (u32::from(self.table[index]), u32::from(self.table[index + 1]));
+        let (here, next) = (
+            u32::from(self.table[index]),
+            u32::from(self.table[index + 1]),
+        );
         let place = size & ((1 << bits) - 1);
         (here << bits) + place * (next - here)
     }
