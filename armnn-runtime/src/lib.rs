@@ -37,7 +37,8 @@ pub use error::{
 pub use layer_support::LayerSupport;
 pub use loader::load::Selection;
 pub use network::{
-    ExecutionState, InterruptHandle, LoadOptions, LoadedNetwork, ProfileEvent, StepReport, StepTime,
+    AsyncExecution, ExecutionState, InterruptHandle, LoadOptions, LoadedNetwork, ProfileEvent,
+    StepReport, StepTime,
 };
 pub use optimizer::{
     AssignmentReport, Choice, GatheredRefusal, LayerAssignment, LayerPattern, LayerPatternError,
