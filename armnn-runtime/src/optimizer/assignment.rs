@@ -298,11 +298,10 @@ struct Support<'a> {
 impl Support<'_> {
     fn ask(&self, backend: usize, layer: LayerId, buffer: &mut ErrorBuffer) -> Result<(), String> {
         let backend = &self.backends[backend];
-        let layer_type: LayerType = self.network.layer(layer).layer_type();
-        let since = layer_type.spec().map_or(0, |spec| spec.since);
+        let since = self.network.layer(layer).descriptor.since();
         if backend.version().minor < since {
             return Err(format!(
-                "the layer exists since interface 1.{since}, and the backend was built against {}",
+                "it needs interface 1.{since}, and the backend was built against {}",
                 backend.version()
             ));
         }
