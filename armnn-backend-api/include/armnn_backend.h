@@ -97,12 +97,65 @@ typedef struct ArmnnSplitDescriptor ArmnnSplitDescriptor;
 typedef struct ArmnnStandInDescriptor ArmnnStandInDescriptor;
 typedef struct ArmnnStridedSliceDescriptor ArmnnStridedSliceDescriptor;
 typedef struct ArmnnTransposeDescriptor ArmnnTransposeDescriptor;
+typedef struct ArmnnArgMinMaxDescriptor ArmnnArgMinMaxDescriptor;
+typedef struct ArmnnBatchNormalizationDescriptor ArmnnBatchNormalizationDescriptor;
+typedef struct ArmnnBatchToSpaceNdDescriptor ArmnnBatchToSpaceNdDescriptor;
+typedef struct ArmnnBitCastDescriptor ArmnnBitCastDescriptor;
+typedef struct ArmnnBroadcastToDescriptor ArmnnBroadcastToDescriptor;
+typedef struct ArmnnBucketizeDescriptor ArmnnBucketizeDescriptor;
+typedef struct ArmnnCol2ImDescriptor ArmnnCol2ImDescriptor;
+typedef struct ArmnnCompressDescriptor ArmnnCompressDescriptor;
+typedef struct ArmnnConvolution3dDescriptor ArmnnConvolution3dDescriptor;
+typedef struct ArmnnCumulativeDescriptor ArmnnCumulativeDescriptor;
+typedef struct ArmnnDeformConvDescriptor ArmnnDeformConvDescriptor;
+typedef struct ArmnnDepthToSpaceDescriptor ArmnnDepthToSpaceDescriptor;
+typedef struct ArmnnDetDescriptor ArmnnDetDescriptor;
+typedef struct ArmnnDetectionPostProcessDescriptor ArmnnDetectionPostProcessDescriptor;
+typedef struct ArmnnDftDescriptor ArmnnDftDescriptor;
+typedef struct ArmnnDynamicUpdateSliceDescriptor ArmnnDynamicUpdateSliceDescriptor;
+typedef struct ArmnnFillDescriptor ArmnnFillDescriptor;
+typedef struct ArmnnGatherElementsDescriptor ArmnnGatherElementsDescriptor;
+typedef struct ArmnnGatherNdDescriptor ArmnnGatherNdDescriptor;
+typedef struct ArmnnGridSampleDescriptor ArmnnGridSampleDescriptor;
+typedef struct ArmnnGruDescriptor ArmnnGruDescriptor;
+typedef struct ArmnnInstanceNormalizationDescriptor ArmnnInstanceNormalizationDescriptor;
+typedef struct ArmnnInterpolateDescriptor ArmnnInterpolateDescriptor;
+typedef struct ArmnnL2NormalizationDescriptor ArmnnL2NormalizationDescriptor;
+typedef struct ArmnnLayerNormalizationDescriptor ArmnnLayerNormalizationDescriptor;
+typedef struct ArmnnLogicalBinaryDescriptor ArmnnLogicalBinaryDescriptor;
+typedef struct ArmnnLogSoftmaxDescriptor ArmnnLogSoftmaxDescriptor;
+typedef struct ArmnnLstmDescriptor ArmnnLstmDescriptor;
+typedef struct ArmnnMaxPoolWithIndicesDescriptor ArmnnMaxPoolWithIndicesDescriptor;
+typedef struct ArmnnNonMaxSuppressionDescriptor ArmnnNonMaxSuppressionDescriptor;
+typedef struct ArmnnNonMaxSuppressionPaddedDescriptor ArmnnNonMaxSuppressionPaddedDescriptor;
+typedef struct ArmnnNonZeroDescriptor ArmnnNonZeroDescriptor;
+typedef struct ArmnnNormalizationDescriptor ArmnnNormalizationDescriptor;
+typedef struct ArmnnOneHotDescriptor ArmnnOneHotDescriptor;
+typedef struct ArmnnPooling3dDescriptor ArmnnPooling3dDescriptor;
+typedef struct ArmnnRangeDescriptor ArmnnRangeDescriptor;
+typedef struct ArmnnReverseSequenceDescriptor ArmnnReverseSequenceDescriptor;
+typedef struct ArmnnReverseV2Descriptor ArmnnReverseV2Descriptor;
+typedef struct ArmnnRnnDescriptor ArmnnRnnDescriptor;
+typedef struct ArmnnRoiAlignDescriptor ArmnnRoiAlignDescriptor;
+typedef struct ArmnnScatterElementsDescriptor ArmnnScatterElementsDescriptor;
+typedef struct ArmnnScatterNdDescriptor ArmnnScatterNdDescriptor;
+typedef struct ArmnnSelectDescriptor ArmnnSelectDescriptor;
+typedef struct ArmnnSpaceToBatchNdDescriptor ArmnnSpaceToBatchNdDescriptor;
+typedef struct ArmnnSpaceToDepthDescriptor ArmnnSpaceToDepthDescriptor;
+typedef struct ArmnnStackDescriptor ArmnnStackDescriptor;
+typedef struct ArmnnTileDescriptor ArmnnTileDescriptor;
+typedef struct ArmnnTopKDescriptor ArmnnTopKDescriptor;
+typedef struct ArmnnTransposeConvolution2dDescriptor ArmnnTransposeConvolution2dDescriptor;
+typedef struct ArmnnTransposeConvolution3dDescriptor ArmnnTransposeConvolution3dDescriptor;
+typedef struct ArmnnTriluDescriptor ArmnnTriluDescriptor;
+typedef struct ArmnnUnidirectionalSequenceLstmDescriptor ArmnnUnidirectionalSequenceLstmDescriptor;
+typedef struct ArmnnUniqueDescriptor ArmnnUniqueDescriptor;
 typedef struct ArmnnNote ArmnnNote;
 
 /// Major version of the interface.
 #define ARMNN_API_MAJOR 1u
 /// Minor version of the interface.
-#define ARMNN_API_MINOR 1u
+#define ARMNN_API_MINOR 2u
 
 // Statuses.
 /// Done.
@@ -222,6 +275,61 @@ typedef struct ArmnnNote ArmnnNote;
 #define ARMNN_LAYER_BATCH_MAT_MUL 71u
 #define ARMNN_LAYER_ELEMENTWISE_BINARY 72u
 
+// Layer types since 1.2.
+#define ARMNN_LAYER_ARG_MIN_MAX 2u
+#define ARMNN_LAYER_BATCH_NORMALIZATION 3u
+#define ARMNN_LAYER_BATCH_TO_SPACE_ND 4u
+#define ARMNN_LAYER_DEPTH_TO_SPACE 12u
+#define ARMNN_LAYER_DETECTION_POST_PROCESS 15u
+#define ARMNN_LAYER_FILL 19u
+#define ARMNN_LAYER_INSTANCE_NORMALIZATION 24u
+#define ARMNN_LAYER_L2_NORMALIZATION 25u
+#define ARMNN_LAYER_LOGICAL_BINARY 26u
+#define ARMNN_LAYER_LOG_SOFTMAX 27u
+#define ARMNN_LAYER_NORMALIZATION 38u
+#define ARMNN_LAYER_SPACE_TO_BATCH_ND 53u
+#define ARMNN_LAYER_SPACE_TO_DEPTH 54u
+#define ARMNN_LAYER_STACK 56u
+#define ARMNN_LAYER_TRANSPOSE_CONVOLUTION2D 62u
+#define ARMNN_LAYER_UNIDIRECTIONAL_SEQUENCE_LSTM 66u
+#define ARMNN_LAYER_CONVOLUTION3D 68u
+#define ARMNN_LAYER_POOLING3D 69u
+#define ARMNN_LAYER_GATHER_ND 70u
+#define ARMNN_LAYER_REVERSE_V2 73u
+#define ARMNN_LAYER_TILE 74u
+#define ARMNN_LAYER_BROADCAST_TO 76u
+#define ARMNN_LAYER_SCATTER_ND 77u
+#define ARMNN_LAYER_BIT_CAST 256u
+#define ARMNN_LAYER_BUCKETIZE 257u
+#define ARMNN_LAYER_COL2IM 258u
+#define ARMNN_LAYER_COMPRESS 259u
+#define ARMNN_LAYER_CUMULATIVE 260u
+#define ARMNN_LAYER_DEFORM_CONV 261u
+#define ARMNN_LAYER_DET 262u
+#define ARMNN_LAYER_DFT 263u
+#define ARMNN_LAYER_DYNAMIC_UPDATE_SLICE 264u
+#define ARMNN_LAYER_GATHER_ELEMENTS 265u
+#define ARMNN_LAYER_GRID_SAMPLE 266u
+#define ARMNN_LAYER_GRU 267u
+#define ARMNN_LAYER_INTERPOLATE 268u
+#define ARMNN_LAYER_LAYER_NORMALIZATION 269u
+#define ARMNN_LAYER_LSTM 270u
+#define ARMNN_LAYER_MAX_POOL_WITH_INDICES 271u
+#define ARMNN_LAYER_NON_MAX_SUPPRESSION 272u
+#define ARMNN_LAYER_NON_MAX_SUPPRESSION_PADDED 273u
+#define ARMNN_LAYER_NON_ZERO 274u
+#define ARMNN_LAYER_ONE_HOT 275u
+#define ARMNN_LAYER_RANGE 276u
+#define ARMNN_LAYER_REVERSE_SEQUENCE 277u
+#define ARMNN_LAYER_RNN 278u
+#define ARMNN_LAYER_ROI_ALIGN 279u
+#define ARMNN_LAYER_SCATTER_ELEMENTS 280u
+#define ARMNN_LAYER_SELECT 281u
+#define ARMNN_LAYER_TOP_K 282u
+#define ARMNN_LAYER_TRANSPOSE_CONVOLUTION3D 283u
+#define ARMNN_LAYER_TRILU 284u
+#define ARMNN_LAYER_UNIQUE 285u
+
 // Layouts of images.
 #define ARMNN_DATA_LAYOUT_NCHW 1u
 #define ARMNN_DATA_LAYOUT_NHWC 2u
@@ -240,6 +348,18 @@ typedef struct ArmnnNote ArmnnNote;
 #define ARMNN_ACTIVATION_ELU 10u
 #define ARMNN_ACTIVATION_HARD_SWISH 11u
 #define ARMNN_ACTIVATION_GELU 12u
+
+// Activation functions since 1.2.
+#define ARMNN_ACTIVATION_GELU_TANH 256u
+#define ARMNN_ACTIVATION_SELU 257u
+#define ARMNN_ACTIVATION_CELU 258u
+#define ARMNN_ACTIVATION_HARD_SIGMOID 259u
+#define ARMNN_ACTIVATION_MISH 260u
+#define ARMNN_ACTIVATION_SOFT_SIGN 261u
+#define ARMNN_ACTIVATION_THRESHOLDED_RELU 262u
+#define ARMNN_ACTIVATION_SWISH 263u
+#define ARMNN_ACTIVATION_LOG_SIGMOID 264u
+#define ARMNN_ACTIVATION_SHRINK 265u
 
 // Operations of `ArmnnComparisonDescriptor`.
 #define ARMNN_COMPARISON_EQUAL 0u
@@ -262,6 +382,27 @@ typedef struct ArmnnNote ArmnnNote;
 #define ARMNN_UNARY_FLOOR 256u
 #define ARMNN_UNARY_SQUARE 257u
 
+// Operations of `ArmnnElementwiseUnaryDescriptor` since 1.2.
+#define ARMNN_UNARY_COS 258u
+#define ARMNN_UNARY_TAN 259u
+#define ARMNN_UNARY_ASIN 260u
+#define ARMNN_UNARY_ACOS 261u
+#define ARMNN_UNARY_ATAN 262u
+#define ARMNN_UNARY_SINH 263u
+#define ARMNN_UNARY_COSH 264u
+#define ARMNN_UNARY_ASINH 265u
+#define ARMNN_UNARY_ACOSH 266u
+#define ARMNN_UNARY_ATANH 267u
+#define ARMNN_UNARY_ERF 268u
+#define ARMNN_UNARY_SIGN 269u
+#define ARMNN_UNARY_ROUND 270u
+#define ARMNN_UNARY_RECIPROCAL 271u
+#define ARMNN_UNARY_IS_NAN 272u
+#define ARMNN_UNARY_IS_INF 273u
+#define ARMNN_UNARY_IS_POS_INF 274u
+#define ARMNN_UNARY_IS_NEG_INF 275u
+#define ARMNN_UNARY_BITWISE_NOT 276u
+
 // Operations of `ArmnnElementwiseBinaryDescriptor`.
 #define ARMNN_BINARY_ADD 0u
 #define ARMNN_BINARY_DIV 1u
@@ -272,11 +413,24 @@ typedef struct ArmnnNote ArmnnNote;
 #define ARMNN_BINARY_SQ_DIFF 6u
 #define ARMNN_BINARY_POWER 7u
 
+// Operations of `ArmnnElementwiseBinaryDescriptor` since 1.2.
+#define ARMNN_BINARY_FLOOR_DIV 256u
+#define ARMNN_BINARY_FLOOR_MOD 257u
+#define ARMNN_BINARY_TRUNCATE_MOD 258u
+#define ARMNN_BINARY_ATAN2 259u
+#define ARMNN_BINARY_BITWISE_AND 260u
+#define ARMNN_BINARY_BITWISE_OR 261u
+#define ARMNN_BINARY_BITWISE_XOR 262u
+#define ARMNN_BINARY_SHIFT_LEFT 263u
+#define ARMNN_BINARY_SHIFT_RIGHT 264u
+
 // Pooling.
 #define ARMNN_POOLING_MAX 0u
 #define ARMNN_POOLING_AVERAGE 1u
 #define ARMNN_POOLING_L2 2u
 
+/// Since 1.2.
+#define ARMNN_POOLING_SUM 256u
 /// Padding counts as elements of value 0.
 #define ARMNN_PADDING_METHOD_IGNORE_VALUE 0u
 /// Padding does not count.
@@ -289,6 +443,11 @@ typedef struct ArmnnNote ArmnnNote;
 #define ARMNN_PADDING_MODE_REFLECT 1u
 #define ARMNN_PADDING_MODE_SYMMETRIC 2u
 
+/// Since 1.2.
+#define ARMNN_PADDING_MODE_EDGE 256u
+/// Since 1.2.
+#define ARMNN_PADDING_MODE_WRAP 257u
+
 // Operations of `ArmnnReduceDescriptor`.
 #define ARMNN_REDUCE_SUM 0u
 #define ARMNN_REDUCE_MAX 1u
@@ -296,9 +455,77 @@ typedef struct ArmnnNote ArmnnNote;
 #define ARMNN_REDUCE_MIN 3u
 #define ARMNN_REDUCE_PROD 4u
 
+// Operations of `ArmnnReduceDescriptor` since 1.2.
+#define ARMNN_REDUCE_SUM_SQUARE 256u
+#define ARMNN_REDUCE_L1 257u
+#define ARMNN_REDUCE_L2 258u
+#define ARMNN_REDUCE_LOG_SUM 259u
+#define ARMNN_REDUCE_LOG_SUM_EXP 260u
+#define ARMNN_REDUCE_ANY 261u
+#define ARMNN_REDUCE_ALL 262u
+
 // Methods of `ArmnnResizeDescriptor`.
 #define ARMNN_RESIZE_BILINEAR 0u
 #define ARMNN_RESIZE_NEAREST_NEIGHBOR 1u
+
+// Functions of `ArmnnArgMinMaxDescriptor`, since 1.2.
+#define ARMNN_ARG_MIN_MAX_MIN 0u
+#define ARMNN_ARG_MIN_MAX_MAX 1u
+
+// Operations of `ArmnnCumulativeDescriptor`, since 1.2.
+#define ARMNN_CUMULATIVE_SUM 0u
+#define ARMNN_CUMULATIVE_PROD 1u
+
+// Modes of `ArmnnDepthToSpaceDescriptor`, since 1.2.
+#define ARMNN_DEPTH_TO_SPACE_DCR 0u
+#define ARMNN_DEPTH_TO_SPACE_CRD 1u
+
+// Padding of `ArmnnGridSampleDescriptor`, since 1.2.
+#define ARMNN_GRID_PADDING_ZEROS 0u
+#define ARMNN_GRID_PADDING_BORDER 1u
+#define ARMNN_GRID_PADDING_REFLECTION 2u
+
+// Methods of `ArmnnInterpolateDescriptor` and `ArmnnGridSampleDescriptor`, since 1.2.
+#define ARMNN_INTERPOLATION_NEAREST 0u
+#define ARMNN_INTERPOLATION_LINEAR 1u
+#define ARMNN_INTERPOLATION_CUBIC 2u
+
+// Coordinates of `ArmnnInterpolateDescriptor`, since 1.2.
+#define ARMNN_COORDINATES_HALF_PIXEL 0u
+#define ARMNN_COORDINATES_HALF_PIXEL_SYMMETRIC 1u
+#define ARMNN_COORDINATES_PYTORCH_HALF_PIXEL 2u
+#define ARMNN_COORDINATES_ALIGN_CORNERS 3u
+#define ARMNN_COORDINATES_ASYMMETRIC 4u
+#define ARMNN_COORDINATES_TF_HALF_PIXEL_FOR_NN 5u
+#define ARMNN_COORDINATES_TF_CROP_AND_RESIZE 6u
+
+// Rounding of `ArmnnInterpolateDescriptor`, since 1.2.
+#define ARMNN_NEAREST_ROUND_PREFER_FLOOR 0u
+#define ARMNN_NEAREST_ROUND_PREFER_CEIL 1u
+#define ARMNN_NEAREST_FLOOR 2u
+#define ARMNN_NEAREST_CEIL 3u
+
+// Channels of `ArmnnNormalizationDescriptor`, since 1.2.
+#define ARMNN_NORMALIZATION_ACROSS 0u
+#define ARMNN_NORMALIZATION_WITHIN 1u
+
+// Directions of `ArmnnRnnDescriptor`, `ArmnnGruDescriptor` and `ArmnnLstmDescriptor`, since 1.2.
+#define ARMNN_RECURRENT_DIRECTION_FORWARD 0u
+#define ARMNN_RECURRENT_DIRECTION_REVERSE 1u
+#define ARMNN_RECURRENT_DIRECTION_BIDIRECTIONAL 2u
+
+// Functions of `ArmnnScatterNdDescriptor` and `ArmnnScatterElementsDescriptor`, since 1.2.
+#define ARMNN_SCATTER_UPDATE 0u
+#define ARMNN_SCATTER_ADD 1u
+#define ARMNN_SCATTER_SUB 2u
+#define ARMNN_SCATTER_MAX 3u
+#define ARMNN_SCATTER_MIN 4u
+#define ARMNN_SCATTER_MUL 5u
+
+// Operations of `ArmnnLogicalBinaryDescriptor`, since 1.2.
+#define ARMNN_LOGICAL_BINARY_AND 0u
+#define ARMNN_LOGICAL_BINARY_OR 1u
+#define ARMNN_LOGICAL_BINARY_XOR 256u
 
 /// The type of the note, beside its name `ArmNN`.
 #define ARMNN_NOTE_TYPE 0x4e4e0001u
@@ -1092,6 +1319,679 @@ struct ArmnnTransposeDescriptor {
     uint32_t permutation[ARMNN_MAX_RANK];
 };
 
+/// ArgMinMax.
+struct ArmnnArgMinMaxDescriptor {
+    /// `ARMNN_ARG_MIN_MAX_…`.
+    uint32_t function;
+    /// The dimension that is searched.
+    uint32_t axis;
+    /// 1: the dimension stays, with size 1.
+    uint32_t keep_dims;
+    /// 1: of equal elements the last is taken; 0: the first.
+    uint32_t select_last_index;
+};
+
+/// BatchNormalization.
+struct ArmnnBatchNormalizationDescriptor {
+    /// Added to the variance.
+    float epsilon;
+    /// The dimension of channels.
+    uint32_t axis;
+};
+
+/// BatchToSpaceNd.
+struct ArmnnBatchToSpaceNdDescriptor {
+    /// The first dimension that grows; those after it follow.
+    uint32_t axis;
+    /// Entries of the lists in use: how many dimensions grow.
+    uint32_t n_axes;
+    /// How many times as large each becomes.
+    uint32_t block_shape[ARMNN_MAX_RANK];
+    /// Elements then taken away before each.
+    uint32_t crop_before[ARMNN_MAX_RANK];
+    /// Elements then taken away after each.
+    uint32_t crop_after[ARMNN_MAX_RANK];
+};
+
+/// BitCast.
+struct ArmnnBitCastDescriptor {
+    /// Zero.
+    uint32_t reserved;
+};
+
+/// BroadcastTo.
+struct ArmnnBroadcastToDescriptor {
+    /// Zero.
+    uint32_t reserved;
+};
+
+/// Bucketize.
+struct ArmnnBucketizeDescriptor {
+    /// Zero.
+    uint32_t reserved;
+};
+
+/// Col2Im.
+struct ArmnnCol2ImDescriptor {
+    /// Entries of the lists in use: dimensions of the image.
+    uint32_t n_axes;
+    /// Size of a block along each dimension.
+    uint32_t block_shape[ARMNN_MAX_RANK];
+    /// Elements from one block to the next.
+    uint32_t stride[ARMNN_MAX_RANK];
+    /// Elements of the image from one element of a block to the next.
+    uint32_t dilation[ARMNN_MAX_RANK];
+    /// Elements of padding before each dimension.
+    uint32_t pad_before[ARMNN_MAX_RANK];
+    /// Elements of padding after each dimension.
+    uint32_t pad_after[ARMNN_MAX_RANK];
+};
+
+/// Compress.
+struct ArmnnCompressDescriptor {
+    /// 1: elements of the flattened input are taken; 0: slices along `axis`.
+    uint32_t flatten;
+    /// The dimension along which slices are taken; 0 with `flatten`.
+    uint32_t axis;
+};
+
+/// Convolution3d.
+struct ArmnnConvolution3dDescriptor {
+    /// Elements of padding before the first column.
+    uint32_t pad_left;
+    /// Elements of padding after the last column.
+    uint32_t pad_right;
+    /// Elements of padding before the first row.
+    uint32_t pad_top;
+    /// Elements of padding after the last row.
+    uint32_t pad_bottom;
+    /// Elements of padding before the first plane.
+    uint32_t pad_front;
+    /// Elements of padding after the last plane.
+    uint32_t pad_back;
+    /// Columns from one position of the filter to the next.
+    uint32_t stride_x;
+    /// Rows from one position of the filter to the next.
+    uint32_t stride_y;
+    /// Planes from one position of the filter to the next.
+    uint32_t stride_z;
+    /// Columns from one element of the filter to the next.
+    uint32_t dilation_x;
+    /// Rows from one element of the filter to the next.
+    uint32_t dilation_y;
+    /// Planes from one element of the filter to the next.
+    uint32_t dilation_z;
+    /// Into how many groups the channels fall.
+    uint32_t groups;
+    /// `ARMNN_DATA_LAYOUT_NDHWC` or `…_NCDHW`.
+    uint32_t data_layout;
+};
+
+/// Cumulative.
+struct ArmnnCumulativeDescriptor {
+    /// `ARMNN_CUMULATIVE_…`.
+    uint32_t operation;
+    /// The dimension along which is accumulated.
+    uint32_t axis;
+    /// 1: an element does not count in its own result.
+    uint32_t exclusive;
+    /// 1: from the last element to the first.
+    uint32_t reverse;
+};
+
+/// DeformConv.
+struct ArmnnDeformConvDescriptor {
+    /// Elements of padding before the first column.
+    uint32_t pad_left;
+    /// Elements of padding after the last column.
+    uint32_t pad_right;
+    /// Elements of padding before the first row.
+    uint32_t pad_top;
+    /// Elements of padding after the last row.
+    uint32_t pad_bottom;
+    /// Columns from one position of the filter to the next.
+    uint32_t stride_x;
+    /// Rows from one position of the filter to the next.
+    uint32_t stride_y;
+    /// Columns from one element of the filter to the next.
+    uint32_t dilation_x;
+    /// Rows from one element of the filter to the next.
+    uint32_t dilation_y;
+    /// Into how many groups the channels fall.
+    uint32_t groups;
+    /// How many groups of input channels have offsets of their own.
+    uint32_t offset_groups;
+};
+
+/// DepthToSpace.
+struct ArmnnDepthToSpaceDescriptor {
+    /// How many times as many rows and columns there are.
+    uint32_t block_size;
+    /// `ARMNN_DEPTH_TO_SPACE_…`.
+    uint32_t mode;
+    /// `ARMNN_DATA_LAYOUT_NCHW` or `…_NHWC`.
+    uint32_t data_layout;
+};
+
+/// Det.
+struct ArmnnDetDescriptor {
+    /// Zero.
+    uint32_t reserved;
+};
+
+/// DetectionPostProcess.
+struct ArmnnDetectionPostProcessDescriptor {
+    /// Boxes that are kept at most.
+    uint32_t max_detections;
+    /// Classes that a box is reported with; 1 with `use_regular_nms`.
+    uint32_t max_classes_per_detection;
+    /// With `use_regular_nms`, boxes kept at most of each class.
+    uint32_t detections_per_class;
+    /// Classes, without the background.
+    uint32_t num_classes;
+    /// 1: each class suppresses by itself; 0: all together, by each box's best class.
+    uint32_t use_regular_nms;
+    /// Boxes of lower scores are left out.
+    float nms_score_threshold;
+    /// A box that overlaps a better one by more is left out.
+    float nms_iou_threshold;
+    /// Divisor of the encoded horizontal offset.
+    float scale_x;
+    /// Divisor of the encoded vertical offset.
+    float scale_y;
+    /// Divisor of the encoded width.
+    float scale_w;
+    /// Divisor of the encoded height.
+    float scale_h;
+};
+
+/// Dft.
+struct ArmnnDftDescriptor {
+    /// The dimension that is transformed.
+    uint32_t axis;
+    /// 1: the inverse transform, divided by the length.
+    uint32_t inverse;
+    /// 1: of real signals, only the first half of the spectrum, length / 2 + 1 values.
+    uint32_t onesided;
+    /// Zero.
+    uint32_t reserved;
+    /// To which the signal is cut or filled up with 0; 0: its own length.
+    int64_t length;
+};
+
+/// DynamicUpdateSlice.
+struct ArmnnDynamicUpdateSliceDescriptor {
+    /// Zero.
+    uint32_t reserved;
+};
+
+/// Fill.
+struct ArmnnFillDescriptor {
+    /// Zero.
+    uint32_t reserved;
+};
+
+/// GatherElements.
+struct ArmnnGatherElementsDescriptor {
+    /// The dimension that is indexed.
+    uint32_t axis;
+};
+
+/// GatherNd.
+struct ArmnnGatherNdDescriptor {
+    /// Leading dimensions that input and indices have in common.
+    uint32_t batch_dims;
+};
+
+/// GridSample.
+struct ArmnnGridSampleDescriptor {
+    /// `ARMNN_INTERPOLATION_…`.
+    uint32_t method;
+    /// `ARMNN_GRID_PADDING_…`.
+    uint32_t padding;
+    /// 1: -1 and 1 are the centres of the corner elements; 0: their outer borders.
+    uint32_t align_corners;
+};
+
+/// Gru.
+struct ArmnnGruDescriptor {
+    /// `ARMNN_RECURRENT_DIRECTION_…`.
+    uint32_t direction;
+    /// Numbers in a hidden state.
+    uint32_t hidden_size;
+    /// 1: the batch is the first dimension; 0: time is.
+    uint32_t batch_first;
+    /// 1: the reset gate is applied after the recurrent product.
+    uint32_t linear_before_reset;
+    /// Arguments of activation functions are limited to -clip … clip; 0: they are not.
+    float clip;
+    /// `ARMNN_ACTIVATION_…`: update and reset gate, then hidden gate, for each direction.
+    uint32_t activations[4];
+    /// First parameter of each function.
+    float activation_a[4];
+    /// Second parameter of each function.
+    float activation_b[4];
+};
+
+/// InstanceNormalization.
+struct ArmnnInstanceNormalizationDescriptor {
+    /// Added to the variance.
+    float epsilon;
+    /// The dimension of channels.
+    uint32_t axis;
+    /// Groups of channels that are normalized together; 0: each channel by itself.
+    uint32_t groups;
+};
+
+/// Interpolate.
+struct ArmnnInterpolateDescriptor {
+    /// `ARMNN_INTERPOLATION_…`.
+    uint32_t method;
+    /// `ARMNN_COORDINATES_…`.
+    uint32_t coordinates;
+    /// `ARMNN_NEAREST_…`, for the nearest element.
+    uint32_t nearest_rounding;
+    /// 1: when sizes shrink, the filter grows with them.
+    uint32_t antialias;
+    /// 1: weights of positions outside of the input are 0, and the others scaled up.
+    uint32_t exclude_outside;
+    /// Entries of the lists in use: the rank of the input.
+    uint32_t rank;
+    /// The a of the cubic kernel, such as -0.75.
+    float cubic_coefficient;
+    /// Of positions outside of the region, with coordinates of a region.
+    float extrapolation_value;
+    /// Output size through input size along each dimension; 0: that of the shapes.
+    float scales[ARMNN_MAX_RANK];
+    /// Start of the region along each dimension; 0 is the first element.
+    float region_start[ARMNN_MAX_RANK];
+    /// End of the region along each dimension; 1 is the last element.
+    float region_end[ARMNN_MAX_RANK];
+};
+
+/// L2Normalization.
+struct ArmnnL2NormalizationDescriptor {
+    /// The least sum of squares.
+    float epsilon;
+    /// The dimension that is normalized.
+    uint32_t axis;
+};
+
+/// LayerNormalization.
+struct ArmnnLayerNormalizationDescriptor {
+    /// Added to the variance.
+    float epsilon;
+    /// The first dimension that is normalized; all after it are, too.
+    uint32_t axis;
+    /// 1: to mean 0 and variance 1; 0: to root mean square 1.
+    uint32_t subtract_mean;
+};
+
+/// LogicalBinary.
+struct ArmnnLogicalBinaryDescriptor {
+    /// `ARMNN_LOGICAL_BINARY_…`.
+    uint32_t operation;
+};
+
+/// LogSoftmax.
+struct ArmnnLogSoftmaxDescriptor {
+    /// Factor of the exponent.
+    float beta;
+    /// The dimension over which the powers of e add up to 1.
+    uint32_t axis;
+};
+
+/// Lstm.
+struct ArmnnLstmDescriptor {
+    /// `ARMNN_RECURRENT_DIRECTION_…`.
+    uint32_t direction;
+    /// Numbers in a hidden state.
+    uint32_t hidden_size;
+    /// 1: the batch is the first dimension; 0: time is.
+    uint32_t batch_first;
+    /// 1: the input gate is 1 less the forget gate.
+    uint32_t input_forget;
+    /// Arguments of activation functions are limited to -clip … clip; 0: they are not.
+    float clip;
+    /// `ARMNN_ACTIVATION_…`: gates, cell input, cell output, for each direction.
+    uint32_t activations[6];
+    /// First parameter of each function.
+    float activation_a[6];
+    /// Second parameter of each function.
+    float activation_b[6];
+};
+
+/// MaxPoolWithIndices.
+struct ArmnnMaxPoolWithIndicesDescriptor {
+    /// Entries of the lists in use: dimensions after batch and channels.
+    uint32_t n_axes;
+    /// 1: indices count along the first of these dimensions first.
+    uint32_t column_major;
+    /// `ARMNN_OUTPUT_SHAPE_ROUNDING_…`.
+    uint32_t output_shape_rounding;
+    /// Size of the window.
+    uint32_t pool[ARMNN_MAX_RANK];
+    /// Elements from one position of the window to the next.
+    uint32_t stride[ARMNN_MAX_RANK];
+    /// Elements from one element of the window to the next.
+    uint32_t dilation[ARMNN_MAX_RANK];
+    /// Elements of padding before each dimension.
+    uint32_t pad_before[ARMNN_MAX_RANK];
+    /// Elements of padding after each dimension.
+    uint32_t pad_after[ARMNN_MAX_RANK];
+};
+
+/// NonMaxSuppression.
+struct ArmnnNonMaxSuppressionDescriptor {
+    /// 1: boxes are [x centre, y centre, width, height]; 0: two corners, [y, x, y, x].
+    uint32_t center_point_box;
+};
+
+/// NonMaxSuppressionPadded.
+struct ArmnnNonMaxSuppressionPaddedDescriptor {
+    /// Zero.
+    uint32_t reserved;
+};
+
+/// NonZero.
+struct ArmnnNonZeroDescriptor {
+    /// Zero.
+    uint32_t reserved;
+};
+
+/// Normalization.
+struct ArmnnNormalizationDescriptor {
+    /// `ARMNN_NORMALIZATION_…`.
+    uint32_t channel_type;
+    /// Elements whose squares count, along each direction.
+    uint32_t norm_size;
+    /// Factor of the sum of squares.
+    float alpha;
+    /// Exponent of the divisor.
+    float beta;
+    /// Added to the sum of squares.
+    float k;
+    /// The dimension of channels.
+    uint32_t axis;
+};
+
+/// OneHot.
+struct ArmnnOneHotDescriptor {
+    /// Where the new dimension stands in the output.
+    uint32_t axis;
+    /// 1: a negative index counts from the end; 0: it chooses nothing.
+    uint32_t wrap_negative;
+};
+
+/// Pooling3d.
+struct ArmnnPooling3dDescriptor {
+    /// `ARMNN_POOLING_…`.
+    uint32_t pool_type;
+    /// Elements of padding before the first column.
+    uint32_t pad_left;
+    /// Elements of padding after the last column.
+    uint32_t pad_right;
+    /// Elements of padding before the first row.
+    uint32_t pad_top;
+    /// Elements of padding after the last row.
+    uint32_t pad_bottom;
+    /// Elements of padding before the first plane.
+    uint32_t pad_front;
+    /// Elements of padding after the last plane.
+    uint32_t pad_back;
+    /// Columns of the window.
+    uint32_t pool_width;
+    /// Rows of the window.
+    uint32_t pool_height;
+    /// Planes of the window.
+    uint32_t pool_depth;
+    /// Columns from one position of the window to the next.
+    uint32_t stride_x;
+    /// Rows from one position of the window to the next.
+    uint32_t stride_y;
+    /// Planes from one position of the window to the next.
+    uint32_t stride_z;
+    /// Columns from one element of the window to the next.
+    uint32_t dilation_x;
+    /// Rows from one element of the window to the next.
+    uint32_t dilation_y;
+    /// Planes from one element of the window to the next.
+    uint32_t dilation_z;
+    /// `ARMNN_OUTPUT_SHAPE_ROUNDING_…`.
+    uint32_t output_shape_rounding;
+    /// `ARMNN_PADDING_METHOD_…`.
+    uint32_t padding_method;
+    /// `ARMNN_DATA_LAYOUT_NDHWC` or `…_NCDHW`.
+    uint32_t data_layout;
+};
+
+/// Range.
+struct ArmnnRangeDescriptor {
+    /// Zero.
+    uint32_t reserved;
+};
+
+/// ReverseSequence.
+struct ArmnnReverseSequenceDescriptor {
+    /// The dimension that is turned round.
+    uint32_t sequence_axis;
+    /// The dimension of sequences.
+    uint32_t batch_axis;
+};
+
+/// ReverseV2.
+struct ArmnnReverseV2Descriptor {
+    /// Entries of `axes` in use.
+    uint32_t n_axes;
+    /// The dimensions that are turned round.
+    uint32_t axes[ARMNN_MAX_RANK];
+};
+
+/// Rnn.
+struct ArmnnRnnDescriptor {
+    /// `ARMNN_RECURRENT_DIRECTION_…`.
+    uint32_t direction;
+    /// Numbers in a hidden state.
+    uint32_t hidden_size;
+    /// 1: the batch is the first dimension; 0: time is.
+    uint32_t batch_first;
+    /// Zero.
+    uint32_t reserved;
+    /// Arguments of activation functions are limited to -clip … clip; 0: they are not.
+    float clip;
+    /// `ARMNN_ACTIVATION_…`: one for each direction.
+    uint32_t activations[2];
+    /// First parameter of each function.
+    float activation_a[2];
+    /// Second parameter of each function.
+    float activation_b[2];
+};
+
+/// RoiAlign.
+struct ArmnnRoiAlignDescriptor {
+    /// `ARMNN_POOLING_MAX` or `…_AVERAGE`.
+    uint32_t pool_type;
+    /// 1: positions are shifted by half an element.
+    uint32_t half_pixel;
+    /// Rows of the output.
+    uint32_t output_height;
+    /// Columns of the output.
+    uint32_t output_width;
+    /// Samples along each side of an output element; 0: as many as it covers elements.
+    uint32_t sampling_ratio;
+    /// From the regions' coordinates to the input's.
+    float spatial_scale;
+};
+
+/// ScatterElements.
+struct ArmnnScatterElementsDescriptor {
+    /// The dimension that is indexed.
+    uint32_t axis;
+    /// `ARMNN_SCATTER_…`.
+    uint32_t function;
+};
+
+/// ScatterNd.
+struct ArmnnScatterNdDescriptor {
+    /// `ARMNN_SCATTER_…`.
+    uint32_t function;
+};
+
+/// Select.
+struct ArmnnSelectDescriptor {
+    /// Zero.
+    uint32_t reserved;
+};
+
+/// SpaceToBatchNd.
+struct ArmnnSpaceToBatchNdDescriptor {
+    /// The first dimension that is divided; those after it follow.
+    uint32_t axis;
+    /// Entries of the lists in use: how many dimensions are divided.
+    uint32_t n_axes;
+    /// By which number each is divided.
+    uint32_t block_shape[ARMNN_MAX_RANK];
+    /// Elements of padding put before each first.
+    uint32_t pad_before[ARMNN_MAX_RANK];
+    /// Elements of padding put after each first.
+    uint32_t pad_after[ARMNN_MAX_RANK];
+};
+
+/// SpaceToDepth.
+struct ArmnnSpaceToDepthDescriptor {
+    /// Rows and columns of a block.
+    uint32_t block_size;
+    /// `ARMNN_DATA_LAYOUT_NCHW` or `…_NHWC`.
+    uint32_t data_layout;
+};
+
+/// Stack.
+struct ArmnnStackDescriptor {
+    /// Where the new dimension stands in the output.
+    uint32_t axis;
+};
+
+/// Tile.
+struct ArmnnTileDescriptor {
+    /// Entries of `multiples` in use: the rank of the input.
+    uint32_t rank;
+    /// Zero.
+    uint32_t reserved;
+    /// How often the input is repeated along each dimension; -1: as often as the shape of the
+    /// output says.
+    int64_t multiples[ARMNN_MAX_RANK];
+};
+
+/// TopK.
+struct ArmnnTopKDescriptor {
+    /// The dimension along which elements are compared.
+    uint32_t axis;
+    /// 1: the largest elements; 0: the smallest.
+    uint32_t largest;
+    /// 1: from the best to the least; 0: in any order.
+    uint32_t sorted;
+};
+
+/// TransposeConvolution2d.
+struct ArmnnTransposeConvolution2dDescriptor {
+    /// Elements of padding before the first column.
+    uint32_t pad_left;
+    /// Elements of padding after the last column.
+    uint32_t pad_right;
+    /// Elements of padding before the first row.
+    uint32_t pad_top;
+    /// Elements of padding after the last row.
+    uint32_t pad_bottom;
+    /// Columns from one position of the filter to the next.
+    uint32_t stride_x;
+    /// Rows from one position of the filter to the next.
+    uint32_t stride_y;
+    /// Columns from one element of the filter to the next.
+    uint32_t dilation_x;
+    /// Rows from one element of the filter to the next.
+    uint32_t dilation_y;
+    /// Into how many groups the channels fall.
+    uint32_t groups;
+    /// `ARMNN_DATA_LAYOUT_NCHW` or `…_NHWC`.
+    uint32_t data_layout;
+};
+
+/// TransposeConvolution3d.
+struct ArmnnTransposeConvolution3dDescriptor {
+    /// Elements of padding before the first column.
+    uint32_t pad_left;
+    /// Elements of padding after the last column.
+    uint32_t pad_right;
+    /// Elements of padding before the first row.
+    uint32_t pad_top;
+    /// Elements of padding after the last row.
+    uint32_t pad_bottom;
+    /// Elements of padding before the first plane.
+    uint32_t pad_front;
+    /// Elements of padding after the last plane.
+    uint32_t pad_back;
+    /// Columns from one position of the filter to the next.
+    uint32_t stride_x;
+    /// Rows from one position of the filter to the next.
+    uint32_t stride_y;
+    /// Planes from one position of the filter to the next.
+    uint32_t stride_z;
+    /// Columns from one element of the filter to the next.
+    uint32_t dilation_x;
+    /// Rows from one element of the filter to the next.
+    uint32_t dilation_y;
+    /// Planes from one element of the filter to the next.
+    uint32_t dilation_z;
+    /// Into how many groups the channels fall.
+    uint32_t groups;
+    /// `ARMNN_DATA_LAYOUT_NDHWC` or `…_NCDHW`.
+    uint32_t data_layout;
+};
+
+/// Trilu.
+struct ArmnnTriluDescriptor {
+    /// 1: what lies above the diagonal stays; 0: what lies below.
+    uint32_t upper;
+};
+
+/// UnidirectionalSequenceLstm.
+struct ArmnnUnidirectionalSequenceLstmDescriptor {
+    /// 1: time is the first dimension; 0: the batch is.
+    uint32_t time_major;
+    /// `ARMNN_ACTIVATION_…`, of the cell's input and output.
+    uint32_t activation;
+    /// First parameter of that function.
+    float activation_a;
+    /// Second parameter of that function.
+    float activation_b;
+    /// The cell is limited to -cell_clip … cell_clip; 0: it is not.
+    float cell_clip;
+    /// So is the projection.
+    float projection_clip;
+    /// If quantized: scale of the input gate before layer normalization.
+    float input_intermediate_scale;
+    /// If quantized: scale of the forget gate before layer normalization.
+    float forget_intermediate_scale;
+    /// If quantized: scale of the cell gate before layer normalization.
+    float cell_intermediate_scale;
+    /// If quantized: scale of the output gate before layer normalization.
+    float output_intermediate_scale;
+    /// If quantized: scale of what is projected.
+    float hidden_state_scale;
+    /// If quantized: zero point of what is projected.
+    int32_t hidden_state_zero_point;
+};
+
+/// Unique.
+struct ArmnnUniqueDescriptor {
+    /// 1: elements of the flattened input; 0: slices along `axis`.
+    uint32_t flatten;
+    /// The dimension along which slices are compared; 0 with `flatten`.
+    uint32_t axis;
+    /// 1: ascending; 0: in the order in which they first appear.
+    uint32_t sorted;
+};
+
 /// A whole note as it stands in the file: header, name and descriptor.
 struct ARMNN_ALIGNED(4) ArmnnNote {
     /// Bytes of the name with its NUL: 6.
@@ -1130,8 +2030,8 @@ typedef void (*ArmnnGetVersionFunction)(uint32_t *major,
 /// `BackendFactory`: a new backend that the caller owns, or null.
 typedef IBackendInternal *(*ArmnnBackendFactoryFunction)(void) ARMNN_NOEXCEPT;
 
-/// The layout hash of interface 1.1, which the note carries.
-#define ARMNN_LAYOUT_HASH UINT64_C(0xfe7917de84955774)
+/// The layout hash of interface 1.2, which the note carries.
+#define ARMNN_LAYOUT_HASH UINT64_C(0x411d0f15a2fe9e57)
 
 // What a backend exports.
 
@@ -1551,6 +2451,289 @@ ARMNN_ASSERT_FIELD(ArmnnStridedSliceDescriptor, stride, 136, 64);
 ARMNN_ASSERT_SIZE(ArmnnTransposeDescriptor, 36);
 ARMNN_ASSERT_FIELD(ArmnnTransposeDescriptor, rank, 0, 4);
 ARMNN_ASSERT_FIELD(ArmnnTransposeDescriptor, permutation, 4, 32);
+ARMNN_ASSERT_SIZE(ArmnnArgMinMaxDescriptor, 16);
+ARMNN_ASSERT_FIELD(ArmnnArgMinMaxDescriptor, function, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnArgMinMaxDescriptor, axis, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnArgMinMaxDescriptor, keep_dims, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnArgMinMaxDescriptor, select_last_index, 12, 4);
+ARMNN_ASSERT_SIZE(ArmnnBatchNormalizationDescriptor, 8);
+ARMNN_ASSERT_FIELD(ArmnnBatchNormalizationDescriptor, epsilon, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnBatchNormalizationDescriptor, axis, 4, 4);
+ARMNN_ASSERT_SIZE(ArmnnBatchToSpaceNdDescriptor, 104);
+ARMNN_ASSERT_FIELD(ArmnnBatchToSpaceNdDescriptor, axis, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnBatchToSpaceNdDescriptor, n_axes, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnBatchToSpaceNdDescriptor, block_shape, 8, 32);
+ARMNN_ASSERT_FIELD(ArmnnBatchToSpaceNdDescriptor, crop_before, 40, 32);
+ARMNN_ASSERT_FIELD(ArmnnBatchToSpaceNdDescriptor, crop_after, 72, 32);
+ARMNN_ASSERT_SIZE(ArmnnBitCastDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnBitCastDescriptor, reserved, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnBroadcastToDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnBroadcastToDescriptor, reserved, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnBucketizeDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnBucketizeDescriptor, reserved, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnCol2ImDescriptor, 164);
+ARMNN_ASSERT_FIELD(ArmnnCol2ImDescriptor, n_axes, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnCol2ImDescriptor, block_shape, 4, 32);
+ARMNN_ASSERT_FIELD(ArmnnCol2ImDescriptor, stride, 36, 32);
+ARMNN_ASSERT_FIELD(ArmnnCol2ImDescriptor, dilation, 68, 32);
+ARMNN_ASSERT_FIELD(ArmnnCol2ImDescriptor, pad_before, 100, 32);
+ARMNN_ASSERT_FIELD(ArmnnCol2ImDescriptor, pad_after, 132, 32);
+ARMNN_ASSERT_SIZE(ArmnnCompressDescriptor, 8);
+ARMNN_ASSERT_FIELD(ArmnnCompressDescriptor, flatten, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnCompressDescriptor, axis, 4, 4);
+ARMNN_ASSERT_SIZE(ArmnnConvolution3dDescriptor, 56);
+ARMNN_ASSERT_FIELD(ArmnnConvolution3dDescriptor, pad_left, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnConvolution3dDescriptor, pad_right, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnConvolution3dDescriptor, pad_top, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnConvolution3dDescriptor, pad_bottom, 12, 4);
+ARMNN_ASSERT_FIELD(ArmnnConvolution3dDescriptor, pad_front, 16, 4);
+ARMNN_ASSERT_FIELD(ArmnnConvolution3dDescriptor, pad_back, 20, 4);
+ARMNN_ASSERT_FIELD(ArmnnConvolution3dDescriptor, stride_x, 24, 4);
+ARMNN_ASSERT_FIELD(ArmnnConvolution3dDescriptor, stride_y, 28, 4);
+ARMNN_ASSERT_FIELD(ArmnnConvolution3dDescriptor, stride_z, 32, 4);
+ARMNN_ASSERT_FIELD(ArmnnConvolution3dDescriptor, dilation_x, 36, 4);
+ARMNN_ASSERT_FIELD(ArmnnConvolution3dDescriptor, dilation_y, 40, 4);
+ARMNN_ASSERT_FIELD(ArmnnConvolution3dDescriptor, dilation_z, 44, 4);
+ARMNN_ASSERT_FIELD(ArmnnConvolution3dDescriptor, groups, 48, 4);
+ARMNN_ASSERT_FIELD(ArmnnConvolution3dDescriptor, data_layout, 52, 4);
+ARMNN_ASSERT_SIZE(ArmnnCumulativeDescriptor, 16);
+ARMNN_ASSERT_FIELD(ArmnnCumulativeDescriptor, operation, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnCumulativeDescriptor, axis, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnCumulativeDescriptor, exclusive, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnCumulativeDescriptor, reverse, 12, 4);
+ARMNN_ASSERT_SIZE(ArmnnDeformConvDescriptor, 40);
+ARMNN_ASSERT_FIELD(ArmnnDeformConvDescriptor, pad_left, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnDeformConvDescriptor, pad_right, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnDeformConvDescriptor, pad_top, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnDeformConvDescriptor, pad_bottom, 12, 4);
+ARMNN_ASSERT_FIELD(ArmnnDeformConvDescriptor, stride_x, 16, 4);
+ARMNN_ASSERT_FIELD(ArmnnDeformConvDescriptor, stride_y, 20, 4);
+ARMNN_ASSERT_FIELD(ArmnnDeformConvDescriptor, dilation_x, 24, 4);
+ARMNN_ASSERT_FIELD(ArmnnDeformConvDescriptor, dilation_y, 28, 4);
+ARMNN_ASSERT_FIELD(ArmnnDeformConvDescriptor, groups, 32, 4);
+ARMNN_ASSERT_FIELD(ArmnnDeformConvDescriptor, offset_groups, 36, 4);
+ARMNN_ASSERT_SIZE(ArmnnDepthToSpaceDescriptor, 12);
+ARMNN_ASSERT_FIELD(ArmnnDepthToSpaceDescriptor, block_size, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnDepthToSpaceDescriptor, mode, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnDepthToSpaceDescriptor, data_layout, 8, 4);
+ARMNN_ASSERT_SIZE(ArmnnDetDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnDetDescriptor, reserved, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnDetectionPostProcessDescriptor, 44);
+ARMNN_ASSERT_FIELD(ArmnnDetectionPostProcessDescriptor, max_detections, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnDetectionPostProcessDescriptor, max_classes_per_detection, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnDetectionPostProcessDescriptor, detections_per_class, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnDetectionPostProcessDescriptor, num_classes, 12, 4);
+ARMNN_ASSERT_FIELD(ArmnnDetectionPostProcessDescriptor, use_regular_nms, 16, 4);
+ARMNN_ASSERT_FIELD(ArmnnDetectionPostProcessDescriptor, nms_score_threshold, 20, 4);
+ARMNN_ASSERT_FIELD(ArmnnDetectionPostProcessDescriptor, nms_iou_threshold, 24, 4);
+ARMNN_ASSERT_FIELD(ArmnnDetectionPostProcessDescriptor, scale_x, 28, 4);
+ARMNN_ASSERT_FIELD(ArmnnDetectionPostProcessDescriptor, scale_y, 32, 4);
+ARMNN_ASSERT_FIELD(ArmnnDetectionPostProcessDescriptor, scale_w, 36, 4);
+ARMNN_ASSERT_FIELD(ArmnnDetectionPostProcessDescriptor, scale_h, 40, 4);
+ARMNN_ASSERT_SIZE(ArmnnDftDescriptor, 24);
+ARMNN_ASSERT_FIELD(ArmnnDftDescriptor, axis, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnDftDescriptor, inverse, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnDftDescriptor, onesided, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnDftDescriptor, reserved, 12, 4);
+ARMNN_ASSERT_FIELD(ArmnnDftDescriptor, length, 16, 8);
+ARMNN_ASSERT_SIZE(ArmnnDynamicUpdateSliceDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnDynamicUpdateSliceDescriptor, reserved, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnFillDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnFillDescriptor, reserved, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnGatherElementsDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnGatherElementsDescriptor, axis, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnGatherNdDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnGatherNdDescriptor, batch_dims, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnGridSampleDescriptor, 12);
+ARMNN_ASSERT_FIELD(ArmnnGridSampleDescriptor, method, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnGridSampleDescriptor, padding, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnGridSampleDescriptor, align_corners, 8, 4);
+ARMNN_ASSERT_SIZE(ArmnnGruDescriptor, 68);
+ARMNN_ASSERT_FIELD(ArmnnGruDescriptor, direction, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnGruDescriptor, hidden_size, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnGruDescriptor, batch_first, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnGruDescriptor, linear_before_reset, 12, 4);
+ARMNN_ASSERT_FIELD(ArmnnGruDescriptor, clip, 16, 4);
+ARMNN_ASSERT_FIELD(ArmnnGruDescriptor, activations, 20, 16);
+ARMNN_ASSERT_FIELD(ArmnnGruDescriptor, activation_a, 36, 16);
+ARMNN_ASSERT_FIELD(ArmnnGruDescriptor, activation_b, 52, 16);
+ARMNN_ASSERT_SIZE(ArmnnInstanceNormalizationDescriptor, 12);
+ARMNN_ASSERT_FIELD(ArmnnInstanceNormalizationDescriptor, epsilon, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnInstanceNormalizationDescriptor, axis, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnInstanceNormalizationDescriptor, groups, 8, 4);
+ARMNN_ASSERT_SIZE(ArmnnInterpolateDescriptor, 128);
+ARMNN_ASSERT_FIELD(ArmnnInterpolateDescriptor, method, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnInterpolateDescriptor, coordinates, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnInterpolateDescriptor, nearest_rounding, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnInterpolateDescriptor, antialias, 12, 4);
+ARMNN_ASSERT_FIELD(ArmnnInterpolateDescriptor, exclude_outside, 16, 4);
+ARMNN_ASSERT_FIELD(ArmnnInterpolateDescriptor, rank, 20, 4);
+ARMNN_ASSERT_FIELD(ArmnnInterpolateDescriptor, cubic_coefficient, 24, 4);
+ARMNN_ASSERT_FIELD(ArmnnInterpolateDescriptor, extrapolation_value, 28, 4);
+ARMNN_ASSERT_FIELD(ArmnnInterpolateDescriptor, scales, 32, 32);
+ARMNN_ASSERT_FIELD(ArmnnInterpolateDescriptor, region_start, 64, 32);
+ARMNN_ASSERT_FIELD(ArmnnInterpolateDescriptor, region_end, 96, 32);
+ARMNN_ASSERT_SIZE(ArmnnL2NormalizationDescriptor, 8);
+ARMNN_ASSERT_FIELD(ArmnnL2NormalizationDescriptor, epsilon, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnL2NormalizationDescriptor, axis, 4, 4);
+ARMNN_ASSERT_SIZE(ArmnnLayerNormalizationDescriptor, 12);
+ARMNN_ASSERT_FIELD(ArmnnLayerNormalizationDescriptor, epsilon, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnLayerNormalizationDescriptor, axis, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnLayerNormalizationDescriptor, subtract_mean, 8, 4);
+ARMNN_ASSERT_SIZE(ArmnnLogicalBinaryDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnLogicalBinaryDescriptor, operation, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnLogSoftmaxDescriptor, 8);
+ARMNN_ASSERT_FIELD(ArmnnLogSoftmaxDescriptor, beta, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnLogSoftmaxDescriptor, axis, 4, 4);
+ARMNN_ASSERT_SIZE(ArmnnLstmDescriptor, 92);
+ARMNN_ASSERT_FIELD(ArmnnLstmDescriptor, direction, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnLstmDescriptor, hidden_size, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnLstmDescriptor, batch_first, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnLstmDescriptor, input_forget, 12, 4);
+ARMNN_ASSERT_FIELD(ArmnnLstmDescriptor, clip, 16, 4);
+ARMNN_ASSERT_FIELD(ArmnnLstmDescriptor, activations, 20, 24);
+ARMNN_ASSERT_FIELD(ArmnnLstmDescriptor, activation_a, 44, 24);
+ARMNN_ASSERT_FIELD(ArmnnLstmDescriptor, activation_b, 68, 24);
+ARMNN_ASSERT_SIZE(ArmnnMaxPoolWithIndicesDescriptor, 172);
+ARMNN_ASSERT_FIELD(ArmnnMaxPoolWithIndicesDescriptor, n_axes, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnMaxPoolWithIndicesDescriptor, column_major, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnMaxPoolWithIndicesDescriptor, output_shape_rounding, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnMaxPoolWithIndicesDescriptor, pool, 12, 32);
+ARMNN_ASSERT_FIELD(ArmnnMaxPoolWithIndicesDescriptor, stride, 44, 32);
+ARMNN_ASSERT_FIELD(ArmnnMaxPoolWithIndicesDescriptor, dilation, 76, 32);
+ARMNN_ASSERT_FIELD(ArmnnMaxPoolWithIndicesDescriptor, pad_before, 108, 32);
+ARMNN_ASSERT_FIELD(ArmnnMaxPoolWithIndicesDescriptor, pad_after, 140, 32);
+ARMNN_ASSERT_SIZE(ArmnnNonMaxSuppressionDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnNonMaxSuppressionDescriptor, center_point_box, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnNonMaxSuppressionPaddedDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnNonMaxSuppressionPaddedDescriptor, reserved, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnNonZeroDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnNonZeroDescriptor, reserved, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnNormalizationDescriptor, 24);
+ARMNN_ASSERT_FIELD(ArmnnNormalizationDescriptor, channel_type, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnNormalizationDescriptor, norm_size, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnNormalizationDescriptor, alpha, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnNormalizationDescriptor, beta, 12, 4);
+ARMNN_ASSERT_FIELD(ArmnnNormalizationDescriptor, k, 16, 4);
+ARMNN_ASSERT_FIELD(ArmnnNormalizationDescriptor, axis, 20, 4);
+ARMNN_ASSERT_SIZE(ArmnnOneHotDescriptor, 8);
+ARMNN_ASSERT_FIELD(ArmnnOneHotDescriptor, axis, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnOneHotDescriptor, wrap_negative, 4, 4);
+ARMNN_ASSERT_SIZE(ArmnnPooling3dDescriptor, 76);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, pool_type, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, pad_left, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, pad_right, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, pad_top, 12, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, pad_bottom, 16, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, pad_front, 20, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, pad_back, 24, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, pool_width, 28, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, pool_height, 32, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, pool_depth, 36, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, stride_x, 40, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, stride_y, 44, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, stride_z, 48, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, dilation_x, 52, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, dilation_y, 56, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, dilation_z, 60, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, output_shape_rounding, 64, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, padding_method, 68, 4);
+ARMNN_ASSERT_FIELD(ArmnnPooling3dDescriptor, data_layout, 72, 4);
+ARMNN_ASSERT_SIZE(ArmnnRangeDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnRangeDescriptor, reserved, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnReverseSequenceDescriptor, 8);
+ARMNN_ASSERT_FIELD(ArmnnReverseSequenceDescriptor, sequence_axis, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnReverseSequenceDescriptor, batch_axis, 4, 4);
+ARMNN_ASSERT_SIZE(ArmnnReverseV2Descriptor, 36);
+ARMNN_ASSERT_FIELD(ArmnnReverseV2Descriptor, n_axes, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnReverseV2Descriptor, axes, 4, 32);
+ARMNN_ASSERT_SIZE(ArmnnRnnDescriptor, 44);
+ARMNN_ASSERT_FIELD(ArmnnRnnDescriptor, direction, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnRnnDescriptor, hidden_size, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnRnnDescriptor, batch_first, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnRnnDescriptor, reserved, 12, 4);
+ARMNN_ASSERT_FIELD(ArmnnRnnDescriptor, clip, 16, 4);
+ARMNN_ASSERT_FIELD(ArmnnRnnDescriptor, activations, 20, 8);
+ARMNN_ASSERT_FIELD(ArmnnRnnDescriptor, activation_a, 28, 8);
+ARMNN_ASSERT_FIELD(ArmnnRnnDescriptor, activation_b, 36, 8);
+ARMNN_ASSERT_SIZE(ArmnnRoiAlignDescriptor, 24);
+ARMNN_ASSERT_FIELD(ArmnnRoiAlignDescriptor, pool_type, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnRoiAlignDescriptor, half_pixel, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnRoiAlignDescriptor, output_height, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnRoiAlignDescriptor, output_width, 12, 4);
+ARMNN_ASSERT_FIELD(ArmnnRoiAlignDescriptor, sampling_ratio, 16, 4);
+ARMNN_ASSERT_FIELD(ArmnnRoiAlignDescriptor, spatial_scale, 20, 4);
+ARMNN_ASSERT_SIZE(ArmnnScatterElementsDescriptor, 8);
+ARMNN_ASSERT_FIELD(ArmnnScatterElementsDescriptor, axis, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnScatterElementsDescriptor, function, 4, 4);
+ARMNN_ASSERT_SIZE(ArmnnScatterNdDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnScatterNdDescriptor, function, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnSelectDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnSelectDescriptor, reserved, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnSpaceToBatchNdDescriptor, 104);
+ARMNN_ASSERT_FIELD(ArmnnSpaceToBatchNdDescriptor, axis, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnSpaceToBatchNdDescriptor, n_axes, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnSpaceToBatchNdDescriptor, block_shape, 8, 32);
+ARMNN_ASSERT_FIELD(ArmnnSpaceToBatchNdDescriptor, pad_before, 40, 32);
+ARMNN_ASSERT_FIELD(ArmnnSpaceToBatchNdDescriptor, pad_after, 72, 32);
+ARMNN_ASSERT_SIZE(ArmnnSpaceToDepthDescriptor, 8);
+ARMNN_ASSERT_FIELD(ArmnnSpaceToDepthDescriptor, block_size, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnSpaceToDepthDescriptor, data_layout, 4, 4);
+ARMNN_ASSERT_SIZE(ArmnnStackDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnStackDescriptor, axis, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnTileDescriptor, 72);
+ARMNN_ASSERT_FIELD(ArmnnTileDescriptor, rank, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnTileDescriptor, reserved, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnTileDescriptor, multiples, 8, 64);
+ARMNN_ASSERT_SIZE(ArmnnTopKDescriptor, 12);
+ARMNN_ASSERT_FIELD(ArmnnTopKDescriptor, axis, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnTopKDescriptor, largest, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnTopKDescriptor, sorted, 8, 4);
+ARMNN_ASSERT_SIZE(ArmnnTransposeConvolution2dDescriptor, 40);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution2dDescriptor, pad_left, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution2dDescriptor, pad_right, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution2dDescriptor, pad_top, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution2dDescriptor, pad_bottom, 12, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution2dDescriptor, stride_x, 16, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution2dDescriptor, stride_y, 20, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution2dDescriptor, dilation_x, 24, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution2dDescriptor, dilation_y, 28, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution2dDescriptor, groups, 32, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution2dDescriptor, data_layout, 36, 4);
+ARMNN_ASSERT_SIZE(ArmnnTransposeConvolution3dDescriptor, 56);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution3dDescriptor, pad_left, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution3dDescriptor, pad_right, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution3dDescriptor, pad_top, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution3dDescriptor, pad_bottom, 12, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution3dDescriptor, pad_front, 16, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution3dDescriptor, pad_back, 20, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution3dDescriptor, stride_x, 24, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution3dDescriptor, stride_y, 28, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution3dDescriptor, stride_z, 32, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution3dDescriptor, dilation_x, 36, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution3dDescriptor, dilation_y, 40, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution3dDescriptor, dilation_z, 44, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution3dDescriptor, groups, 48, 4);
+ARMNN_ASSERT_FIELD(ArmnnTransposeConvolution3dDescriptor, data_layout, 52, 4);
+ARMNN_ASSERT_SIZE(ArmnnTriluDescriptor, 4);
+ARMNN_ASSERT_FIELD(ArmnnTriluDescriptor, upper, 0, 4);
+ARMNN_ASSERT_SIZE(ArmnnUnidirectionalSequenceLstmDescriptor, 48);
+ARMNN_ASSERT_FIELD(ArmnnUnidirectionalSequenceLstmDescriptor, time_major, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnUnidirectionalSequenceLstmDescriptor, activation, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnUnidirectionalSequenceLstmDescriptor, activation_a, 8, 4);
+ARMNN_ASSERT_FIELD(ArmnnUnidirectionalSequenceLstmDescriptor, activation_b, 12, 4);
+ARMNN_ASSERT_FIELD(ArmnnUnidirectionalSequenceLstmDescriptor, cell_clip, 16, 4);
+ARMNN_ASSERT_FIELD(ArmnnUnidirectionalSequenceLstmDescriptor, projection_clip, 20, 4);
+ARMNN_ASSERT_FIELD(ArmnnUnidirectionalSequenceLstmDescriptor, input_intermediate_scale, 24, 4);
+ARMNN_ASSERT_FIELD(ArmnnUnidirectionalSequenceLstmDescriptor, forget_intermediate_scale, 28, 4);
+ARMNN_ASSERT_FIELD(ArmnnUnidirectionalSequenceLstmDescriptor, cell_intermediate_scale, 32, 4);
+ARMNN_ASSERT_FIELD(ArmnnUnidirectionalSequenceLstmDescriptor, output_intermediate_scale, 36, 4);
+ARMNN_ASSERT_FIELD(ArmnnUnidirectionalSequenceLstmDescriptor, hidden_state_scale, 40, 4);
+ARMNN_ASSERT_FIELD(ArmnnUnidirectionalSequenceLstmDescriptor, hidden_state_zero_point, 44, 4);
+ARMNN_ASSERT_SIZE(ArmnnUniqueDescriptor, 12);
+ARMNN_ASSERT_FIELD(ArmnnUniqueDescriptor, flatten, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnUniqueDescriptor, axis, 4, 4);
+ARMNN_ASSERT_FIELD(ArmnnUniqueDescriptor, sorted, 8, 4);
 ARMNN_ASSERT_SIZE(ArmnnNote, 20 + ARMNN_NOTE_DESCRIPTOR_SIZE);
 #undef ARMNN_ASSERT_SIZE
 #undef ARMNN_ASSERT_FIELD

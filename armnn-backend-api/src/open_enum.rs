@@ -1,12 +1,13 @@
 //! Numbers with names that the other side may know more of.
 
 /// Declares a newtype over `u32` with a named constant for each known number. Unlike a Rust
-/// `enum` it can hold a number that is not known here.
+/// `enum` it can hold a number that is not known here. A number that came with a later minor than
+/// 0 says so: `Name = number => since 2,`.
 macro_rules! open_enum {
     (
         $(#[$meta:meta])*
         pub enum $Name:ident {
-            $($(#[$variant_meta:meta])* $Variant:ident = $number:expr,)*
+            $($(#[$variant_meta:meta])* $Variant:ident = $number:expr $(=> since $since:expr)?,)*
         }
     ) => {
         $(#[$meta])*
@@ -25,6 +26,14 @@ macro_rules! open_enum {
             pub const fn name(self) -> Option<&'static str> {
                 match self {
                     $(Self::$Variant => Some(stringify!($Variant)),)*
+                    _ => None,
+                }
+            }
+
+            /// The minor of the interface since which the number exists, if it is a known one.
+            pub const fn since(self) -> Option<u32> {
+                match self {
+                    $(Self::$Variant => Some(0 $(+ $since)?),)*
                     _ => None,
                 }
             }

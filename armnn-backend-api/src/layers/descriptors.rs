@@ -22,15 +22,33 @@ pub use crate::sys::{
     ArmnnTransposeDescriptor as TransposeDescriptor,
 };
 
+macro_rules! empty {
+    ($($Descriptor:ident)*) => {$(
+        impl $Descriptor {
+            /// The layer has no parameters.
+            pub const fn new() -> Self {
+                Self { reserved: 0 }
+            }
+        }
+
+        impl Default for $Descriptor {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+    )*};
+}
+pub(super) use empty;
+
 /// A list of at most 8 entries as a descriptor holds it; entries beyond the list are 0.
-fn list<T: Copy + Default>(values: &[T]) -> Option<(u32, [T; sys::ARMNN_MAX_RANK])> {
+pub(super) fn list<T: Copy + Default>(values: &[T]) -> Option<(u32, [T; sys::ARMNN_MAX_RANK])> {
     let mut out = [T::default(); sys::ARMNN_MAX_RANK];
     out.get_mut(..values.len())?.copy_from_slice(values);
     Some((values.len() as u32, out))
 }
 
 /// The entries in use of a list; the count comes from the other side, and is clamped.
-fn used<T>(values: &[T; sys::ARMNN_MAX_RANK], count: u32) -> &[T] {
+pub(super) fn used<T>(values: &[T; sys::ARMNN_MAX_RANK], count: u32) -> &[T] {
     &values[..(count as usize).min(values.len())]
 }
 
@@ -327,20 +345,4 @@ impl TransposeDescriptor {
     }
 }
 
-macro_rules! empty {
-    ($($Descriptor:ident)*) => {$(
-        impl $Descriptor {
-            /// The layer has no parameters.
-            pub const fn new() -> Self {
-                Self { reserved: 0 }
-            }
-        }
-
-        impl Default for $Descriptor {
-            fn default() -> Self {
-                Self::new()
-            }
-        }
-    )*};
-}
 empty! { CastDescriptor DequantizeDescriptor PreluDescriptor QuantizeDescriptor ReshapeDescriptor }

@@ -1,19 +1,23 @@
 //! The layers: one spelling per operation.
 //!
-//! The list in this file binds each layer type to its number, descriptor, inputs, outputs and the
+//! The list in `list.rs` binds each layer type to its number, descriptor, inputs, outputs and the
 //! minor since which it exists.
 
+mod data_descriptors;
 mod descriptors;
 mod enums;
+mod sequence_descriptors;
+mod since;
 mod stand_in;
+mod window_descriptors;
 
+pub use data_descriptors::*;
 pub use descriptors::*;
 pub use enums::*;
+pub use sequence_descriptors::*;
 pub use stand_in::{StandInDescriptor, StandInRef};
+pub use window_descriptors::*;
 
-use std::{ffi::c_void, mem::size_of};
-
-use crate::open_enum::open_enum;
 use crate::sys;
 
 /// What is known of a layer type.
@@ -66,7 +70,7 @@ macro_rules! layers {
         open_enum! {
             /// The type of a layer. The layers are described at [`LayerDescriptor`].
             pub enum LayerType {
-                $($(#[$meta])* $Layer = $number,)*
+                $($(#[$meta])* $Layer = $number => since $since,)*
                 /// An operator that the parser does not know; a backend may.
                 StandIn = sys::ARMNN_LAYER_STAND_IN,
             }
@@ -172,115 +176,9 @@ macro_rules! layers {
     };
 }
 
-layers! {
-    /// A function of each element.
-    ///
-    /// Input and output: any shape, the same; Float32, Float16, or a quantized type. NaN stays NaN.
-    Activation = sys::ARMNN_LAYER_ACTIVATION, ActivationDescriptor,
-        ["input"] => ["output"], since 0;
-    /// Products of matrices.
-    ///
-    /// x: [..., M, K] (or [..., K, M] if transposed), y: [..., K, N]; output: [..., M, N]. Leading
-    /// dimensions broadcast.
-    BatchMatMul = sys::ARMNN_LAYER_BATCH_MAT_MUL, BatchMatMulDescriptor,
-        ["x", "y"] => ["output"], since 0;
-    /// Conversion of each element to the output's data type.
-    ///
-    /// To integers: towards zero, saturating, NaN to 0. To Boolean: whether it is not 0. Between
-    /// floats: to nearest, ties to even.
-    Cast = sys::ARMNN_LAYER_CAST, CastDescriptor,
-        ["input"] => ["output"], since 0;
-    /// Comparison of pairs of elements; shapes broadcast. Output: Boolean.
-    Comparison = sys::ARMNN_LAYER_COMPARISON, ComparisonDescriptor,
-        ["x", "y"] => ["output"], since 0;
-    /// Tensors joined along an axis; their other dimensions are equal.
-    Concat = sys::ARMNN_LAYER_CONCAT, ConcatDescriptor,
-        ["inputs*"] => ["output"], since 0;
-    /// Convolution over rows and columns.
-    ///
-    /// NHWC: input [N, H, W, I], weights [O, KH, KW, I / groups], output [N, H', W', O]. NCHW:
-    /// input [N, I, H, W], weights [O, I / groups, KH, KW], output [N, O, H', W']. Bias: `[O]`.
-    /// H' = (H + pad_top + pad_bottom - dilation_y (KH - 1) - 1) / stride_y + 1, rounded down, and
-    /// likewise W'. Padding is 0 (the zero point, if quantized).
-    Convolution2d = sys::ARMNN_LAYER_CONVOLUTION2D, Convolution2dDescriptor,
-        ["input", "weights", "bias?"] => ["output"], since 0;
-    /// Convolution of each channel with filters of its own.
-    ///
-    /// NHWC: input [N, H, W, C], output [N, H', W', C M]; NCHW accordingly. Weights:
-    /// [1, KH, KW, C M] in both layouts; output channel o is of input channel o / M. Bias: [C M].
-    /// Sizes as for Convolution2d.
-    DepthwiseConvolution2d = sys::ARMNN_LAYER_DEPTHWISE_CONVOLUTION2D,
-        DepthwiseConvolution2dDescriptor,
-        ["input", "weights", "bias?"] => ["output"], since 0;
-    /// Quantized numbers to the real ones they stand for. Output: Float32 or Float16.
-    Dequantize = sys::ARMNN_LAYER_DEQUANTIZE, DequantizeDescriptor,
-        ["input"] => ["output"], since 0;
-    /// An operation on pairs of elements; shapes broadcast. Integers wrap around; an integer division
-    /// by 0 is an error when executed. Of NaN and a number, Maximum and Minimum are NaN.
-    ElementwiseBinary = sys::ARMNN_LAYER_ELEMENTWISE_BINARY, ElementwiseBinaryDescriptor,
-        ["x", "y"] => ["output"], since 0;
-    /// An operation on each element.
-    ElementwiseUnary = sys::ARMNN_LAYER_ELEMENTWISE_UNARY, ElementwiseUnaryDescriptor,
-        ["input"] => ["output"], since 0;
-    /// The input, flattened to [N, I], times the weights, plus the bias `[O]`. Output: [N, O].
-    ///
-    /// Weights: [O, I] with `transpose_weight_matrix`, else [I, O]. I is the weights' own; N is
-    /// what remains of the input's elements.
-    FullyConnected = sys::ARMNN_LAYER_FULLY_CONNECTED, FullyConnectedDescriptor,
-        ["input", "weights", "bias?"] => ["output"], since 0;
-    /// Slices of the first input, chosen along `axis` by the indices (Signed32 or Signed64).
-    ///
-    /// Output: the input's dimensions before `axis`, the indices' dimensions, the input's
-    /// dimensions after `axis`. An index outside the dimension is an error when executed.
-    Gather = sys::ARMNN_LAYER_GATHER, GatherDescriptor,
-        ["input", "indices"] => ["output"], since 0;
-    /// The input with elements added around it; no number of elements is negative.
-    Pad = sys::ARMNN_LAYER_PAD, PadDescriptor,
-        ["input"] => ["output"], since 0;
-    /// A value of each window over rows and columns.
-    ///
-    /// NHWC: input [N, H, W, C]; NCHW: input [N, C, H, W]. Sizes as for Convolution2d, rounded as
-    /// the descriptor says; rounded up, a last window that would start in the padding behind the
-    /// input is left out. The padding is smaller than the window. Positions beyond the padding never
-    /// count, and a window without any position that counts is 0.
-    Pooling2d = sys::ARMNN_LAYER_POOLING2D, Pooling2dDescriptor,
-        ["input"] => ["output"], since 0;
-    /// x above 0, else alpha x; shapes broadcast.
-    Prelu = sys::ARMNN_LAYER_PRELU, PreluDescriptor,
-        ["input", "alpha"] => ["output"], since 0;
-    /// Real numbers to quantized ones: divided by the scale in Float32, to nearest, ties away from
-    /// zero, saturating; NaN to 0.
-    Quantize = sys::ARMNN_LAYER_QUANTIZE, QuantizeDescriptor,
-        ["input"] => ["output"], since 0;
-    /// A value of all elements along some axes; without axes, the input.
-    Reduce = sys::ARMNN_LAYER_REDUCE, ReduceDescriptor,
-        ["input"] => ["output"], since 0;
-    /// The same elements in another shape, which is the output's.
-    Reshape = sys::ARMNN_LAYER_RESHAPE, ReshapeDescriptor,
-        ["input"] => ["output"], since 0;
-    /// Rows and columns resized to the output's.
-    ///
-    /// With s the input's size through the output's (with `align_corners` and an output above 1:
-    /// (input - 1) / (output - 1)), output position p is input position p s, or (p + 0.5) s - 0.5
-    /// with `half_pixel_centers`. Positions outside are clamped to the border. The nearest element
-    /// is the one at the position rounded down, or, with a flag set, to nearest with ties up (as
-    /// TensorFlow Lite does).
-    Resize = sys::ARMNN_LAYER_RESIZE, ResizeDescriptor,
-        ["input"] => ["output"], since 0;
-    /// e^(beta x), divided by its sum along an axis.
-    Softmax = sys::ARMNN_LAYER_SOFTMAX, SoftmaxDescriptor,
-        ["input"] => ["output"], since 0;
-    /// The input cut along an axis into parts; their sizes are those of the outputs.
-    Split = sys::ARMNN_LAYER_SPLIT, SplitDescriptor,
-        ["input"] => ["outputs*"], since 0;
-    /// Element `begin + i stride` along each dimension, for i below the output's size. An `end`
-    /// beyond the dimension means the rest of it.
-    StridedSlice = sys::ARMNN_LAYER_STRIDED_SLICE, StridedSliceDescriptor,
-        ["input"] => ["output"], since 0;
-    /// Dimensions in another order.
-    Transpose = sys::ARMNN_LAYER_TRANSPOSE, TransposeDescriptor,
-        ["input"] => ["output"], since 0;
-}
+mod list;
+
+pub use list::{DescriptorRef, LayerDescriptor, LayerType};
 
 #[cfg(test)]
 mod tests {

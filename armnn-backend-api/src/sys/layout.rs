@@ -9,8 +9,11 @@ use super::ARMNN_API_MINOR;
 pub use super::boundary_structs::STRUCTS;
 
 /// The layout hash of each minor of this major, by minor. Those of released minors never change.
-pub const LAYOUT_HASHES: [u64; ARMNN_API_MINOR as usize + 1] =
-    [0x81dd_f687_ef4a_18ba, 0xfe79_17de_8495_5774];
+pub const LAYOUT_HASHES: [u64; ARMNN_API_MINOR as usize + 1] = [
+    0x81dd_f687_ef4a_18ba,
+    0xfe79_17de_8495_5774,
+    0x411d_0f15_a2fe_9e57,
+];
 
 /// A field of a boundary struct.
 #[derive(Clone, Copy, Debug)]

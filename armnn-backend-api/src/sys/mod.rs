@@ -20,25 +20,37 @@ mod boundary_structs;
 mod compilation;
 mod constants;
 mod descriptors;
+mod detection_descriptors;
 mod execution;
 mod graph;
 pub mod layout;
+mod normalization_descriptors;
 mod note;
+mod rearrangement_descriptors;
+mod selection_descriptors;
+mod sequence_descriptors;
 mod values;
+mod window_descriptors;
 
 pub use backend::*;
 pub use compilation::*;
 pub use constants::*;
 pub use descriptors::*;
+pub use detection_descriptors::*;
 pub use execution::*;
 pub use graph::*;
+pub use normalization_descriptors::*;
 pub use note::*;
+pub use rearrangement_descriptors::*;
+pub use selection_descriptors::*;
+pub use sequence_descriptors::*;
 pub use values::*;
+pub use window_descriptors::*;
 
 /// Major version of the interface.
 pub const ARMNN_API_MAJOR: u32 = 1;
 /// Minor version of the interface.
-pub const ARMNN_API_MINOR: u32 = 1;
+pub const ARMNN_API_MINOR: u32 = 2;
 
 /// Reads a slot of a table or a field of a struct that may be shorter than this crate's
 /// declaration of it: the field's own value, or `None` when the other side was built before the

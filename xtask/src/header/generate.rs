@@ -13,7 +13,7 @@ const PRELUDE: &str = include_str!("prelude.h");
 const EPILOGUE: &str = include_str!("epilogue.h");
 
 /// The modules of `sys` that hold declarations, in the order in which they appear in the header.
-const MODULES: [&str; 9] = [
+const MODULES: [&str; 15] = [
     "mod",
     "constants",
     "values",
@@ -22,6 +22,12 @@ const MODULES: [&str; 9] = [
     "compilation",
     "backend",
     "descriptors",
+    "detection_descriptors",
+    "normalization_descriptors",
+    "rearrangement_descriptors",
+    "selection_descriptors",
+    "sequence_descriptors",
+    "window_descriptors",
     "note",
 ];
 
