@@ -34,6 +34,6 @@ pub use operation::{
     Deferred, LoopBody, Operation, RuntimeOperation, ScanAxis, ScanBody, SequenceOperation,
     ValueType,
 };
-pub use parameter_rules::ParameterRule;
+pub use parameter_rules::{ParameterRule, StridedSliceOptions};
 pub use parts::{Part, Segment};
 pub use rewrite::{Rewrite, RewriteError, RewriteSummary, RewrittenLayer};

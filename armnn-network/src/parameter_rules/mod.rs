@@ -8,7 +8,12 @@
 //! Where ONNX and TensorFlow Lite differ, a rule has options for both.
 
 mod arguments;
+mod broadcast;
 mod reshape;
+mod slice;
+mod strided_slice;
+
+pub use strided_slice::StridedSliceOptions;
 
 use std::fmt::Display;
 
@@ -47,6 +52,26 @@ pub enum ParameterRule {
         /// For each dimension of the output, dimensions of the input.
         groups: Vec<Vec<usize>>,
     },
+    /// A BroadcastTo. Parameter: the target.
+    BroadcastTo {
+        /// Whether sizes of 1 in the target, and dimensions that it lacks, are those of the input;
+        /// else the target is the output's shape.
+        bidirectional: bool,
+    },
+    /// A Tile. Parameter: how often along each dimension.
+    Tile,
+    /// A Fill. Parameter: the dimensions.
+    Fill,
+    /// A StridedSlice, as ONNX's Slice. Parameters: the starts, the ends, the axes?, the steps?.
+    Slice,
+    /// A StridedSlice, as TensorFlow Lite's SLICE. Parameters: where it begins along each dimension,
+    /// and how many elements it has there, -1 for all that is left.
+    BeginSize,
+    /// A StridedSlice, as TensorFlow Lite's STRIDED_SLICE. Parameters: begin, end and strides.
+    ///
+    /// Dimensions that go have size 1 in the output, and new ones are missing:
+    /// [`StridedSliceOptions::groups`] says how they come and go.
+    StridedSlice(StridedSliceOptions),
 }
 
 /// A parameter.
@@ -79,6 +104,10 @@ impl ParameterRule {
             | Self::Squeeze
             | Self::Unsqueeze
             | Self::MergeDimensions { .. } => LayerType::Reshape,
+            Self::BroadcastTo { .. } => LayerType::BroadcastTo,
+            Self::Tile => LayerType::Tile,
+            Self::Fill => LayerType::Fill,
+            Self::Slice | Self::BeginSize | Self::StridedSlice(_) => LayerType::StridedSlice,
         }
     }
 
@@ -97,6 +126,14 @@ impl ParameterRule {
             Self::Squeeze => reshape::squeeze(&arguments),
             Self::Unsqueeze => reshape::unsqueeze(&arguments),
             Self::MergeDimensions { groups } => reshape::merge_dimensions(groups, &arguments),
+            Self::BroadcastTo { bidirectional } => {
+                broadcast::broadcast_to(*bidirectional, &arguments)
+            }
+            Self::Tile => broadcast::tile(&arguments),
+            Self::Fill => broadcast::fill(&arguments),
+            Self::Slice => slice::slice(&arguments),
+            Self::BeginSize => slice::begin_size(&arguments),
+            Self::StridedSlice(options) => strided_slice::strided_slice(options, &arguments),
         }
     }
 }
