@@ -9,15 +9,24 @@
 
 mod arguments;
 mod broadcast;
+mod pad;
+mod reduce;
 mod reshape;
 mod slice;
+mod split;
 mod strided_slice;
 
+pub use pad::PadLayout;
+pub use reduce::ReduceOptions;
+pub use split::SplitOptions;
 pub use strided_slice::StridedSliceOptions;
 
 use std::fmt::Display;
 
-use armnn_backend_api::{LayerDescriptor, LayerType, Shape};
+use armnn_backend_api::{
+    ArgMinMaxDescriptor, CumulativeDescriptor, LayerDescriptor, LayerType, PaddingMode,
+    ReduceOperation, Shape, TopKDescriptor,
+};
 
 use crate::KnownValue;
 use crate::error::LayerProblem;
@@ -72,6 +81,43 @@ pub enum ParameterRule {
     /// Dimensions that go have size 1 in the output, and new ones are missing:
     /// [`StridedSliceOptions::groups`] says how they come and go.
     StridedSlice(StridedSliceOptions),
+    /// A Pad. Parameters: how many elements are added, the value?, the axes?.
+    Pad {
+        /// What is added.
+        mode: PaddingMode,
+        /// The value where it is no parameter.
+        value: f64,
+        /// How the first parameter is laid out.
+        layout: PadLayout,
+        /// Whether negative numbers count as 0, because a [`Crop`](Self::Crop) with the same
+        /// parameters stands before; else they are refused.
+        negative_as_none: bool,
+    },
+    /// A StridedSlice that takes away what negative numbers of elements of a Pad take away.
+    /// Parameters: as of the Pad.
+    Crop {
+        /// How the first parameter is laid out.
+        layout: PadLayout,
+    },
+    /// A Reduce. Parameter: the axes?.
+    Reduce {
+        /// What is computed.
+        operation: ReduceOperation,
+        /// How the axes are taken.
+        options: ReduceOptions,
+    },
+    /// An ArgMinMax, but for the axis. Parameter: the axis, one element.
+    ArgMinMax(ArgMinMaxDescriptor),
+    /// A Cumulative, but for the axis. Parameter: the axis, one element.
+    Cumulative(CumulativeDescriptor),
+    /// A ReverseV2. Parameter: the axes.
+    ReverseV2,
+    /// A Transpose. Parameter: the permutation.
+    Transpose,
+    /// A TopK. Parameter: how many, one element.
+    TopK(TopKDescriptor),
+    /// A Split. Parameters: the sizes?, and the axis unless it is fixed.
+    Split(SplitOptions),
 }
 
 /// A parameter.
@@ -107,7 +153,17 @@ impl ParameterRule {
             Self::BroadcastTo { .. } => LayerType::BroadcastTo,
             Self::Tile => LayerType::Tile,
             Self::Fill => LayerType::Fill,
-            Self::Slice | Self::BeginSize | Self::StridedSlice(_) => LayerType::StridedSlice,
+            Self::Slice | Self::BeginSize | Self::StridedSlice(_) | Self::Crop { .. } => {
+                LayerType::StridedSlice
+            }
+            Self::Pad { .. } => LayerType::Pad,
+            Self::Reduce { .. } => LayerType::Reduce,
+            Self::ArgMinMax(_) => LayerType::ArgMinMax,
+            Self::Cumulative(_) => LayerType::Cumulative,
+            Self::ReverseV2 => LayerType::ReverseV2,
+            Self::Transpose => LayerType::Transpose,
+            Self::TopK(_) => LayerType::TopK,
+            Self::Split(_) => LayerType::Split,
         }
     }
 
@@ -134,6 +190,20 @@ impl ParameterRule {
             Self::Slice => slice::slice(&arguments),
             Self::BeginSize => slice::begin_size(&arguments),
             Self::StridedSlice(options) => strided_slice::strided_slice(options, &arguments),
+            &Self::Pad {
+                mode,
+                value,
+                layout,
+                negative_as_none,
+            } => pad::pad(mode, value, layout, negative_as_none, &arguments),
+            Self::Crop { layout } => pad::crop(*layout, &arguments),
+            Self::Reduce { operation, options } => reduce::reduce(*operation, *options, &arguments),
+            Self::ArgMinMax(base) => reduce::arg_min_max(base, &arguments),
+            Self::Cumulative(base) => reduce::cumulative(base, &arguments),
+            Self::ReverseV2 => reduce::reverse(&arguments),
+            Self::Transpose => reduce::transpose(&arguments),
+            Self::TopK(base) => reduce::top_k(base, &arguments),
+            Self::Split(options) => split::split(*options, &arguments),
         }
     }
 }
