@@ -35,7 +35,7 @@ pub use operation::{
     ValueType,
 };
 pub use parameter_rules::{
-    PadLayout, ParameterRule, ReduceOptions, SplitOptions, StridedSliceOptions,
+    AspectRatioPolicy, PadLayout, ParameterRule, ReduceOptions, SplitOptions, StridedSliceOptions,
 };
 pub use parts::{Part, Segment};
 pub use rewrite::{Rewrite, RewriteError, RewriteSummary, RewrittenLayer};

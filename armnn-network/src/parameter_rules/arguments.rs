@@ -1,6 +1,6 @@
 //! The inputs and the parameters of a rule.
 
-use armnn_backend_api::Shape;
+use armnn_backend_api::{DataType, Shape};
 
 use super::{Parameter, Result, bad, shown_list};
 use crate::error::LayerProblem;
@@ -95,6 +95,11 @@ impl Arguments<'_> {
     /// As [`scalar`](Self::scalar), an integer or a real number.
     pub(super) fn number(&self, index: usize, what: &'static str) -> Result<Option<Number>> {
         self.required(index, what)?.single(what)
+    }
+
+    /// The type of a parameter whose value is known, or something of it.
+    pub(super) fn data_type(&self, index: usize) -> Option<DataType> {
+        Some(self.parameter(index)?.value.as_ref()?.data_type)
     }
 
     /// The elements of a parameter that may be absent, a list of real numbers.

@@ -9,23 +9,29 @@
 
 mod arguments;
 mod broadcast;
+mod generation;
 mod pad;
 mod reduce;
 mod reshape;
+mod resize;
 mod slice;
+mod space_to_batch;
 mod split;
 mod strided_slice;
+mod transpose_convolution;
 
 pub use pad::PadLayout;
 pub use reduce::ReduceOptions;
+pub use resize::AspectRatioPolicy;
 pub use split::SplitOptions;
 pub use strided_slice::StridedSliceOptions;
 
 use std::fmt::Display;
 
 use armnn_backend_api::{
-    ArgMinMaxDescriptor, CumulativeDescriptor, LayerDescriptor, LayerType, PaddingMode,
-    ReduceOperation, Shape, TopKDescriptor,
+    ArgMinMaxDescriptor, CumulativeDescriptor, InterpolateDescriptor, LayerDescriptor, LayerType,
+    PaddingMode, ReduceOperation, ResizeDescriptor, Shape, TopKDescriptor,
+    TransposeConvolution2dDescriptor,
 };
 
 use crate::KnownValue;
@@ -118,6 +124,52 @@ pub enum ParameterRule {
     TopK(TopKDescriptor),
     /// A Split. Parameters: the sizes?, and the axis unless it is fixed.
     Split(SplitOptions),
+    /// A Resize. Parameter: rows and columns.
+    Resize(ResizeDescriptor),
+    /// An Interpolate, as ONNX's Resize. Parameters: the region? (real numbers: all starts, then all
+    /// ends, where coordinates are of a region), the scales? (real numbers), the sizes?. Either
+    /// scales or sizes have an element for each axis, and the others none.
+    Interpolate {
+        /// The descriptor, but for rank, scales and region.
+        descriptor: InterpolateDescriptor,
+        /// The axes; all, if not given.
+        axes: Option<Vec<i64>>,
+        /// Which sizes are taken.
+        policy: AspectRatioPolicy,
+    },
+    /// A Range. Parameters, which are also its inputs: start, limit and delta, one element each.
+    Range {
+        /// Whether (limit - start) / delta of Float32 is rounded to Float32 before it is rounded up,
+        /// as in TensorFlow Lite; else it is divided in Float64, as ONNX Runtime does.
+        rounded_quotient: bool,
+    },
+    /// A OneHot. Parameter: the depth, one element, rounded towards zero if it is real.
+    OneHot {
+        /// Where the new dimension stands in the output, from the end if negative.
+        axis: i64,
+        /// Whether negative indices count from the end.
+        wrap_negative: bool,
+    },
+    /// A NonMaxSuppressionPadded. Parameter: the size of the output, one element.
+    NonMaxSuppressionPadded,
+    /// A SpaceToBatchNd. Parameters: the block shape, the paddings, of shape [n, 2].
+    SpaceToBatchNd {
+        /// The first dimension that is divided.
+        axis: u32,
+    },
+    /// A BatchToSpaceNd. Parameters: the block shape, the crops, of shape [n, 2].
+    BatchToSpaceNd {
+        /// The first dimension that grows.
+        axis: u32,
+    },
+    /// A TransposeConvolution2d. Parameter: the shape of the output.
+    TransposeConvolution2d {
+        /// The descriptor, but perhaps for the padding.
+        descriptor: TransposeConvolution2dDescriptor,
+        /// Whether the padding is such that a convolution with TensorFlow's SAME padding leads back
+        /// from the output to the input; else it is the descriptor's.
+        same: bool,
+    },
 }
 
 /// A parameter.
@@ -164,6 +216,14 @@ impl ParameterRule {
             Self::Transpose => LayerType::Transpose,
             Self::TopK(_) => LayerType::TopK,
             Self::Split(_) => LayerType::Split,
+            Self::Resize(_) => LayerType::Resize,
+            Self::Interpolate { .. } => LayerType::Interpolate,
+            Self::Range { .. } => LayerType::Range,
+            Self::OneHot { .. } => LayerType::OneHot,
+            Self::NonMaxSuppressionPadded => LayerType::NonMaxSuppressionPadded,
+            Self::SpaceToBatchNd { .. } => LayerType::SpaceToBatchNd,
+            Self::BatchToSpaceNd { .. } => LayerType::BatchToSpaceNd,
+            Self::TransposeConvolution2d { .. } => LayerType::TransposeConvolution2d,
         }
     }
 
@@ -204,6 +264,23 @@ impl ParameterRule {
             Self::Transpose => reduce::transpose(&arguments),
             Self::TopK(base) => reduce::top_k(base, &arguments),
             Self::Split(options) => split::split(*options, &arguments),
+            Self::Resize(base) => resize::resize(base, &arguments),
+            Self::Interpolate {
+                descriptor,
+                axes,
+                policy,
+            } => resize::interpolate(descriptor, axes.as_deref(), *policy, &arguments),
+            Self::Range { rounded_quotient } => generation::range(*rounded_quotient, &arguments),
+            Self::OneHot {
+                axis,
+                wrap_negative,
+            } => generation::one_hot(*axis, *wrap_negative, &arguments),
+            Self::NonMaxSuppressionPadded => generation::non_max_suppression_padded(&arguments),
+            Self::SpaceToBatchNd { axis } => space_to_batch::space_to_batch(*axis, &arguments),
+            Self::BatchToSpaceNd { axis } => space_to_batch::batch_to_space(*axis, &arguments),
+            Self::TransposeConvolution2d { descriptor, same } => {
+                transpose_convolution::transpose_convolution(descriptor, *same, &arguments)
+            }
         }
     }
 }

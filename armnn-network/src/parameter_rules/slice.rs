@@ -217,7 +217,6 @@ mod tests {
 
     use super::super::tests::{ints, list, output, resolved, unknown};
     use super::super::{Parameter, ParameterRule as Rule};
-    use super::*;
 
     /// Begin, end and stride along the first dimension, and how many elements are taken of it.
     fn first(
