@@ -34,16 +34,36 @@ pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 pub fn print_error(error: &anyhow::Error) {
     let style = Style::of(io::stderr().is_terminal());
     let mut text = format!("{} {error}\n", style.bad("error:"));
-    let mut told = error.to_string();
-    for cause in error.chain().skip(1) {
-        let cause = cause.to_string();
-        if !told.contains(&cause) {
-            text.push_str(&format!("  because: {cause}\n"));
-            told.push_str(&cause);
-        }
+    for cause in untold_causes(error) {
+        text.push_str(&format!("  because: {cause}\n"));
     }
     // There is nobody left to tell if this fails.
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// An error with its causes in one line.
+pub fn one_line(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in untold_causes(error) {
+        text.push_str(": ");
+        text.push_str(&cause);
+    }
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
+}
+
+/// The causes of an error that are not told by what is above them.
+fn untold_causes(error: &anyhow::Error) -> Vec<String> {
+    let mut told = error.to_string();
+    let mut causes = Vec::new();
+    for cause in error.chain().skip(1) {
+        let cause = cause.to_string();
+        if !told.contains(&cause) {
+            told.push_str(&cause);
+            causes.push(cause);
+        }
+    }
+    causes
 }
 
 /// Whether text is coloured.
