@@ -81,9 +81,10 @@ pub fn execute(
             set_input(state, index, values, step, steps)?;
         }
         let start = Instant::now();
-        state
-            .execute()
-            .with_context(|| format!("step {step} of {steps} failed"))?;
+        state.execute().with_context(|| match steps {
+            1 => "the execution failed".to_owned(),
+            _ => format!("step {step} of {steps} failed"),
+        })?;
         time += start.elapsed();
         let of_step = outputs(state, n_outputs);
         if step == 0 {

@@ -121,3 +121,37 @@ impl Style {
         }
     }
 }
+
+/// A number with about five digits that count.
+pub fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    if value == 0.0 || (value.fract() == 0.0 && magnitude < 1e9) {
+        format!("{value}")
+    } else if (1e-3..1e5).contains(&magnitude) {
+        let decimals = 4 - (magnitude.log10().floor() as i32).min(3);
+        format!("{value:.*}", decimals.unsigned_abs() as usize)
+    } else {
+        format!("{value:.4e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (255.0, "255"),
+            (0.920_9, "0.92090"),
+            (-127.512_34, "-127.51"),
+            (12_345.678, "12345.7"),
+            (0.000_012_345_6, "1.2346e-5"),
+            (1.5e20, "1.5000e20"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(number(value), expected);
+        }
+    }
+}

@@ -26,7 +26,7 @@ use crate::{
     runtime_options::{create_runtime, creation_options},
     steps::{self, OutputValue, StepValues},
     tensor_file::{NotATensor, StoredTensor, split_steps},
-    terminal::one_line,
+    terminal::{number, one_line},
 };
 
 /// What became of a case.
@@ -72,10 +72,11 @@ pub fn verify(model: &Path, arguments: &Arguments) -> Outcome {
 
 impl Outcome {
     fn new(status: Status, error: &anyhow::Error) -> Self {
-        // What cannot start is told with its lines.
         let detail = match status {
+            // What cannot start is told with its lines.
             Status::CannotStart => format!("{error:#}"),
-            _ => one_line(error),
+            // The case says which model it is.
+            _ => refusals(error).unwrap_or_else(|| one_line(error)),
         };
         Self { status, detail }
     }
@@ -102,20 +103,28 @@ fn make_runtime(arguments: &Arguments) -> anyhow::Result<Runtime> {
 
 /// Whether something was refused up front.
 fn is_refusal(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        matches!(
-            cause.downcast_ref(),
-            Some(OnnxParserError::Unsupported { .. })
-        ) || matches!(
-            cause.downcast_ref(),
-            Some(TfliteParserError::Unsupported { .. })
-        ) || matches!(
-            cause.downcast_ref(),
-            Some(OptimizeError::LayerRefused { .. })
-        ) || matches!(
-            cause.downcast_ref(),
-            Some(LoadError::Refused(OptimizeError::LayerRefused { .. }))
-        ) || cause.is::<NotATensor>()
+    refusals(error).is_some()
+        || error.chain().any(|cause| {
+            matches!(
+                cause.downcast_ref(),
+                Some(OptimizeError::LayerRefused { .. })
+            ) || matches!(
+                cause.downcast_ref(),
+                Some(LoadError::Refused(OptimizeError::LayerRefused { .. }))
+            ) || cause.is::<NotATensor>()
+        })
+}
+
+/// What a parser does not support in a model.
+fn refusals(error: &anyhow::Error) -> Option<String> {
+    error.chain().find_map(|cause| {
+        if let Some(OnnxParserError::Unsupported { refusals, .. }) = cause.downcast_ref() {
+            return Some(refusals.to_string());
+        }
+        match cause.downcast_ref() {
+            Some(TfliteParserError::Unsupported { refusals, .. }) => Some(refusals.to_string()),
+            _ => None,
+        }
     })
 }
 
@@ -152,7 +161,7 @@ fn run(path: &Path, arguments: &Arguments, runtime: &Runtime) -> anyhow::Result<
             .with_context(|| in_recording(recording))?;
         largest = largest.max(difference);
     }
-    Ok(format!("largest difference {largest:e}"))
+    Ok(format!("largest difference {}", number(largest)))
 }
 
 fn in_recording(recording: &Recording) -> String {

@@ -170,6 +170,20 @@ pub fn recordings(model: &Path) -> anyhow::Result<Vec<Recording>> {
     Ok(recordings)
 }
 
+/// The files `out0.npy`, `out1.npy`, … or `output_0.pb`, `output_1.pb`, … in a folder.
+///
+/// # Errors
+/// When it cannot be read, or files are numbered with a gap or twice.
+pub fn recorded_outputs(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut outputs = Numbered::default();
+    for (name, path) in entries(folder)? {
+        if let Some(index) = array_index(&name, "out").or_else(|| tensor_index(&name, "output_")) {
+            outputs.add(index, path)?;
+        }
+    }
+    outputs.in_order()
+}
+
 /// The names and paths in a folder, sorted; names that are no text are none of a recording.
 fn entries(folder: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let cannot = || format!("cannot read the folder '{}'", folder.display());

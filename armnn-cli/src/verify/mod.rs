@@ -21,14 +21,15 @@ use armnn_runtime::BackendId;
 use clap::Args;
 use serde::Serialize;
 
-pub use self::compare::difference;
 use self::{
     case::{Outcome, Status},
     compare::Rule,
     discovery::{Case, Found},
 };
+pub use self::{compare::difference, discovery::recorded_outputs};
 use crate::{
     args::Format,
+    execute_network::not_negative,
     isolation,
     progress::Progress,
     runtime_options::BackendOptions,
@@ -102,13 +103,6 @@ pub struct Arguments {
     /// Verify one case in this process; `PATH` is its model.
     #[arg(long, hide = true)]
     pub isolated_case: bool,
-}
-
-fn not_negative(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
-        _ => Err(format!("'{text}' is no number from 0 on")),
-    }
 }
 
 impl Arguments {
