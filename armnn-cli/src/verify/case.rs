@@ -199,7 +199,7 @@ impl ReadRecording {
             })?;
             inputs.push((info, stored));
         }
-        let outputs = recording.outputs.iter().map(|path| read(path));
+        let outputs = recording.outputs.iter().map(PathBuf::as_path).map(read);
         Ok(Self {
             inputs,
             outputs: outputs.collect::<Result<_, _>>()?,
@@ -217,7 +217,7 @@ fn expect_count(what: &str, recorded: usize, of_model: usize) -> anyhow::Result<
     Ok(())
 }
 
-fn read(path: &PathBuf) -> anyhow::Result<StoredTensor> {
+fn read(path: &Path) -> anyhow::Result<StoredTensor> {
     let stored = if path.extension().is_some_and(|e| e == "pb") {
         StoredTensor::read_pb_file(path)
     } else {
