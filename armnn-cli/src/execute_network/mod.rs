@@ -93,6 +93,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         arguments,
         &mut phases,
     )?;
+    let comparisons = compare(
+        arguments,
+        &runtime,
+        &model.network,
+        &inputs,
+        &outputs,
+        &names,
+    )?;
     if arguments.dequantize_output && outputs::dequantize(&mut outputs) == 0 {
         log::warn!("--dequantize-output changes nothing: no output is quantized");
     }
@@ -112,14 +120,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Some(path) => Some(profile::write(&mut state, loaded.network(), path)?),
         None => None,
     };
-    let comparisons = compare(
-        arguments,
-        &runtime,
-        &model.network,
-        &inputs,
-        &outputs,
-        &names,
-    )?;
     let report = Report::new(Run {
         arguments,
         model: &model,
@@ -263,11 +263,8 @@ fn compare(
     if !others.is_empty() {
         let with: Vec<_> = others.iter().map(BackendId::as_str).collect();
         let with = with.join(", ");
-        let mut of_others = execution::execute_on(runtime, network, inputs, names.len(), others)
+        let of_others = execution::execute_on(runtime, network, inputs, names.len(), others)
             .with_context(|| format!("the outputs cannot be compared with those on {with}"))?;
-        if arguments.dequantize_output {
-            outputs::dequantize(&mut of_others);
-        }
         comparisons.push(Comparison::with_run(
             with, outputs, names, &of_others, tolerance,
         )?);
