@@ -9,6 +9,7 @@ mod error;
 #[cfg(target_os = "linux")]
 mod fault_safe_read;
 mod float_environment;
+mod forks;
 mod layer_support;
 pub mod loader;
 mod network;
