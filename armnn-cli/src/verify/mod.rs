@@ -419,15 +419,17 @@ impl Summary {
 impl CaseReport {
     fn line(&self, style: Style) -> String {
         let word = |text: &str| format!("{text:11}");
+        let (name, detail) = (
+            terminal::printable(&self.name),
+            terminal::printable(&self.detail),
+        );
         let (word, detail) = match self.status {
-            Status::Passed => (style.good(word("passed")), style.faint(&self.detail)),
-            Status::Unsupported => (style.notable(word("unsupported")), self.detail.clone()),
-            Status::Crashed => (style.bad(word("crashed")), self.detail.clone()),
-            Status::Failed | Status::CannotStart => {
-                (style.bad(word("failed")), self.detail.clone())
-            }
+            Status::Passed => (style.good(word("passed")), style.faint(detail)),
+            Status::Unsupported => (style.notable(word("unsupported")), detail),
+            Status::Crashed => (style.bad(word("crashed")), detail),
+            Status::Failed | Status::CannotStart => (style.bad(word("failed")), detail),
         };
-        format!("{word}  {}  {detail}\n", self.name)
+        format!("{word}  {name}  {detail}\n")
     }
 }
 
@@ -445,6 +447,19 @@ mod tests {
         );
         assert_eq!(last_words("a\nb\n\n").unwrap(), "b");
         assert_eq!(last_words("\n"), None);
+    }
+
+    #[test]
+    fn a_name_cannot_forge_lines_or_colours() {
+        let report = CaseReport {
+            name: "a\npassed  b".to_owned(),
+            status: Status::Failed,
+            detail: "output '\u{1b}[32m'".to_owned(),
+        };
+        assert_eq!(
+            report.line(Style::Plain),
+            "failed       a\\npassed  b  output '\\u{1b}[32m'\n"
+        );
     }
 
     #[test]
