@@ -203,7 +203,7 @@ fn mirror<T: Copy>(plan: &MirrorPlan, from: &[T], to: &mut [T]) {
 ///
 /// # Errors
 /// A refusal when the tensor's type has no such value, or is quantized along an axis.
-fn pad_bytes(tensor: TensorView<'_>, value: f64) -> Result<[u8; 8]> {
+pub(crate) fn pad_bytes(tensor: TensorView<'_>, value: f64) -> Result<[u8; 8]> {
     let mut bytes = [0; 8];
     let mut put = |element: &[u8]| bytes[..element.len()].copy_from_slice(element);
     match tensor.data_type() {
