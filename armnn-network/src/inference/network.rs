@@ -377,16 +377,15 @@ fn evaluate_layer(
         .map(|id| value(network, inference, (*id)?))
         .collect();
     let values: Vec<Option<&KnownValue>> = values.iter().map(Option::as_ref).collect();
-    let Some(&first) = layer.outputs.first() else {
-        return;
-    };
-    let data_type = network.tensor(first).info.data_type;
-    let shapes: Vec<Shape> = layer
+    let outputs: Vec<(DataType, Shape)> = layer
         .outputs
         .iter()
-        .map(|id| inference.shapes[id.index()])
+        .map(|&id| {
+            let data_type = network.tensor(id).info.data_type;
+            (data_type, inference.shapes[id.index()])
+        })
         .collect();
-    if let Some(found) = evaluate(descriptor, &values, data_type, &shapes) {
+    if let Some(found) = evaluate(descriptor, &values, &outputs) {
         let known = layer.outputs.iter().copied().zip(found);
         inference
             .values
