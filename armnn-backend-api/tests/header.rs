@@ -83,7 +83,7 @@ fn languages() -> impl Iterator<Item = Language> {
         .filter(|&language| {
             let available = language == Language::C11 || language.is_available();
             if !available {
-                eprintln!("skipped: there is no C++ compiler");
+                skipped_tests::skip("there is no C++ compiler");
             }
             available
         })
@@ -149,7 +149,7 @@ fn texts_that_do_not_fit_the_note_are_refused_by_the_compiler() {
 #[test]
 fn a_function_that_may_throw_does_not_fit_a_table_in_cpp17() {
     if !Language::Cpp17.is_available() {
-        eprintln!("skipped: there is no C++ compiler");
+        skipped_tests::skip("there is no C++ compiler");
         return;
     }
     let folder = tempfile::tempdir().unwrap();

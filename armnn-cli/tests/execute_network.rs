@@ -240,10 +240,8 @@ fn a_pin_that_cannot_be_kept_is_an_error() {
 fn has_sample(directory: &Path) -> bool {
     let found = directory.join("Arm_SampleDynamic_backend.so").exists();
     if !found {
-        eprintln!(
-            "skipped: there is no SampleDynamic in '{}'",
-            directory.display()
-        );
+        let directory = directory.display();
+        skipped_tests::skip(format!("there is no SampleDynamic in '{directory}'"));
     }
     found
 }

@@ -232,15 +232,14 @@ pub enum LoadError {
     /// The input shapes do not fit the network.
     #[error(transparent)]
     Network(#[from] armnn_network::NetworkError),
-    /// The shape of a tensor is not known though the inputs' are.
+    /// A value that should follow from shapes and constants does not.
     #[error(
-        "the shape of tensor '{tensor}' is {shape}: it depends on data, or an input's shape is not given"
+        "tensor '{tensor}' is computed from shapes, and its value does not follow: an integer that \
+         overflows, a division by 0, or too many elements"
     )]
-    UnknownShape {
+    NotEvaluated {
         /// The tensor's name.
         tensor: String,
-        /// What is known.
-        shape: Shape,
     },
     /// A tensor is larger than the memory limit.
     #[error(
@@ -368,6 +367,22 @@ pub enum InputError {
         expected: DataType,
         /// The type given.
         given: DataType,
+    },
+    /// An input of the wrong kind.
+    #[error("input '{input}' is {expected}, and {given} is given")]
+    Kind {
+        /// The input's name.
+        input: String,
+        /// What it is.
+        expected: String,
+        /// What is given.
+        given: String,
+    },
+    /// An output that is no tensor.
+    #[error("output '{output}' is no tensor; use run_values")]
+    OutputKind {
+        /// The output's name.
+        output: String,
     },
     /// Memory of the wrong size for an output.
     #[error("output '{output}' has {expected} bytes; memory of {given} bytes is given for it")]

@@ -9,6 +9,7 @@ mod error;
 #[cfg(target_os = "linux")]
 mod fault_safe_read;
 mod float_environment;
+mod forks;
 mod layer_support;
 pub mod loader;
 mod network;
@@ -18,6 +19,7 @@ mod plan;
 mod runtime;
 mod tensor;
 mod thread_pool;
+mod value;
 
 pub use armnn_backend_api::{
     BackendError, BackendId, BackendKind, BackendVersion, Capabilities, DataType, LayerType,
@@ -35,7 +37,10 @@ pub use error::{
 };
 pub use layer_support::LayerSupport;
 pub use loader::load::Selection;
-pub use network::{ExecutionState, LoadOptions, LoadedNetwork, ProfileEvent, StepReport, StepTime};
+pub use network::{
+    AsyncExecution, ExecutionState, InterruptHandle, LoadOptions, LoadedNetwork, ProfileEvent,
+    StepReport, StepTime,
+};
 pub use optimizer::{
     AssignmentReport, Choice, GatheredRefusal, LayerAssignment, LayerPattern, LayerPatternError,
     OptimizedNetwork, OptimizerOptions, Pass, PassError, PassReport, PassSelection, Refusal,
@@ -43,3 +48,4 @@ pub use optimizer::{
 pub use options::{BackendOption, BackendOptionValue};
 pub use runtime::{BackendInfo, BackendReport, CreationOptions, Runtime, UnloadReport};
 pub use tensor::HostTensor;
+pub use value::{StringTensor, Value};

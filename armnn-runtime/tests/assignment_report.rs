@@ -224,10 +224,8 @@ fn corpus_model(name: &str) -> Option<PathBuf> {
     );
     let path = data.join("corpus").join(name);
     if !path.exists() {
-        eprintln!(
-            "skipped: there is no {}; set ARMNN_TEST_DATA",
-            path.display()
-        );
+        let path = path.display();
+        skipped_tests::skip(format!("there is no {path}; set ARMNN_TEST_DATA"));
         return None;
     }
     Some(path)

@@ -108,7 +108,7 @@ fn made_by(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
     match Command::new(program).args(arguments).output() {
         Ok(output) => output.status.success(),
         Err(error) => {
-            eprintln!("skipped: {program} cannot be started: {error}");
+            skipped_tests::skip(format!("{program} cannot be started: {error}"));
             false
         }
     }
@@ -352,7 +352,7 @@ fn a_device_is_refused_unopened() {
     // SAFETY: the path is a C string; the call makes a file or fails.
     let made = unsafe { libc::mknod(path.as_ptr(), libc::S_IFCHR | 0o600, libc::makedev(1, 1)) };
     if made != 0 {
-        eprintln!("skipped: this user cannot make devices");
+        skipped_tests::skip("this user cannot make devices");
         return;
     }
     nest.refuses(

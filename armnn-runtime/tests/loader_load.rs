@@ -168,6 +168,9 @@ fn the_second_backend_of_an_id_is_shadowed_with_and_without_a_note() {
         .filter(|verdict| verdict.status == Status::Shadowed)
         .map(|verdict| {
             assert_eq!(verdict.code, Some(Code::IdDuplicate));
+            let holder = first.path().join("Arm_TestValid2_backend.so");
+            let told = format!("a backend 'TestValid2': {}", holder.display());
+            assert!(verdict.message.ends_with(&told), "{verdict}");
             (
                 verdict
                     .path
@@ -201,6 +204,10 @@ fn a_stranger_does_not_take_over_an_id_by_sorting_first() {
         assert_eq!(right.status, Status::Loaded, "note: {has_note}");
         let stranger = verdict(&loaded, "Aaa_Fast_backend.so");
         assert_eq!(stranger.code, Some(Code::IdDuplicate), "note: {has_note}");
+        assert!(
+            stranger.message.ends_with("/Arm_GpuAcc_backend.so"),
+            "{stranger}"
+        );
     }
 }
 

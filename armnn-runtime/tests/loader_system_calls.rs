@@ -221,7 +221,7 @@ fn whichever_system_call_fails_no_other_verdict_is_lost() {
             (count, thread.join().expect("no panic"))
         });
         let Some(found) = found else {
-            eprintln!("skipped: this system does not let a thread's calls be supervised");
+            skipped_tests::skip("this system does not let a thread's calls be supervised");
             return;
         };
         check(&expected, &found, &format!("call {n} fails"));

@@ -19,10 +19,8 @@ fn corpus(name: &str) -> Option<PathBuf> {
         .map_or_else(|| repository().join("../shared"), PathBuf::from);
     let path = data.join("corpus").join(name);
     if !path.exists() {
-        eprintln!(
-            "skipped: there is no {}; set ARMNN_TEST_DATA",
-            path.display()
-        );
+        let path = path.display();
+        skipped_tests::skip(format!("there is no {path}; set ARMNN_TEST_DATA"));
         return None;
     }
     Some(path)

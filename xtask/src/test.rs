@@ -1,6 +1,6 @@
 //! `cargo xtask test` and `cargo xtask test-dynamic`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
@@ -14,17 +14,23 @@ const DYNAMIC_TESTS: &[&str] = &["dynamic-tests", "armnn-cli"];
 
 /// Every test: those of all crates, and those that load staged backends.
 pub fn all(full: bool) -> Result<()> {
-    let mut tests = cargo(["test", "--workspace"]);
-    for package in DYNAMIC_TESTS {
-        tests.args(["--exclude", package]);
-    }
-    tier(&mut tests, full);
-    workspace::run(&mut tests)?;
-    dynamic(full)
+    telling_of_skipped_tests(|skipped| {
+        let mut tests = cargo(["test", "--workspace"]);
+        for package in DYNAMIC_TESTS {
+            tests.args(["--exclude", package]);
+        }
+        tier(&mut tests, full, skipped);
+        workspace::run(&mut tests)?;
+        stage_and_test(full, skipped)
+    })
 }
 
 /// Stages backends and fixtures, and runs the tests that load them.
 pub fn dynamic(full: bool) -> Result<()> {
+    telling_of_skipped_tests(|skipped| stage_and_test(full, skipped))
+}
+
+fn stage_and_test(full: bool, skipped: &Path) -> Result<()> {
     let backends = stage::run()?;
     let fixtures = fixtures::run(full)?;
     let mut tests = cargo(["test"]);
@@ -41,10 +47,8 @@ pub fn dynamic(full: bool) -> Result<()> {
         .env("ARMNN_STAGED_BACKENDS", backends)
         .env("ARMNN_STAGED_FIXTURES", fixtures)
         .env("ARMNN_TARGET", target());
-    tier(&mut tests, full);
-    workspace::run(&mut tests)?;
-    tell_of_skipped_tests();
-    Ok(())
+    tier(&mut tests, full, skipped);
+    workspace::run(&mut tests)
 }
 
 /// Stages backends, and measures them.
@@ -61,22 +65,26 @@ fn test_data() -> PathBuf {
     std::env::var_os("ARMNN_TEST_DATA").map_or_else(|| root().join("../shared"), PathBuf::from)
 }
 
-/// Tests without their data count as passed, and what they print is hidden.
-fn tell_of_skipped_tests() {
-    let data = test_data();
-    if !data.join("corpus").is_dir() {
-        println!(
-            "note: there is no test data in {}: the tests that read models from there (files \
-             model_files, assignment_report, passes_models, the corpus tests of the ONNX parser and \
-             the golden test of execute_network) were skipped; name its folder in ARMNN_TEST_DATA",
-            data.display()
-        );
+/// Runs tests, with a file where those that are skipped are named; tells in the end how many they
+/// were, and which, however the tests ended.
+fn telling_of_skipped_tests(tests: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    std::fs::create_dir_all(target())?;
+    // Of its own, as others may be running tests.
+    let path = target().join(format!("skipped-tests.{}", std::process::id()));
+    let result = tests(&path);
+    let skipped = skipped_tests::read(&path);
+    if path.exists() {
+        std::fs::remove_file(&path)?;
     }
+    print!("\n{}", skipped_tests::summary(&skipped?));
+    result
 }
 
-/// Where test data is, and how long the long tests take.
-fn tier(tests: &mut std::process::Command, full: bool) {
-    tests.env("ARMNN_TEST_DATA", test_data());
+/// Where test data is, where skipped tests are named, and how long the long tests take.
+fn tier(tests: &mut std::process::Command, full: bool, skipped: &Path) {
+    tests
+        .env("ARMNN_TEST_DATA", test_data())
+        .env(skipped_tests::VARIABLE, skipped);
     if full {
         tests.env("ARMNN_TEST_TIER", "full");
     }

@@ -79,7 +79,7 @@ fn all_of_this_is_clean_under_sanitizers() {
         .unwrap();
     let runtime = PathBuf::from(String::from_utf8(runtime.stdout).unwrap().trim());
     if !runtime.is_absolute() {
-        eprintln!("skipped: the C compiler has no shared address sanitizer");
+        skipped_tests::skip("the C compiler has no shared address sanitizer");
         return;
     }
     let run = |options: &str| {

@@ -1,6 +1,8 @@
 //! Runs the built command.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+pub mod onnx;
+
 use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
@@ -82,7 +84,7 @@ pub fn repository() -> &'static Path {
 pub fn staged_backends() -> Option<PathBuf> {
     let directory = std::env::var_os("ARMNN_STAGED_BACKENDS").map(PathBuf::from);
     if directory.is_none() {
-        eprintln!("skipped: ARMNN_STAGED_BACKENDS is not set; `cargo xtask test-dynamic` sets it");
+        skipped_tests::skip("ARMNN_STAGED_BACKENDS is not set; `cargo xtask test-dynamic` sets it");
     }
     directory
 }
@@ -93,10 +95,8 @@ pub fn test_data(name: &str) -> Option<PathBuf> {
         .map_or_else(|| repository().join("../shared"), PathBuf::from);
     let path = directory.join(name);
     if !path.exists() {
-        eprintln!(
-            "skipped: there is no '{}'; set ARMNN_TEST_DATA",
-            path.display()
-        );
+        let path = path.display();
+        skipped_tests::skip(format!("there is no '{path}'; set ARMNN_TEST_DATA"));
         return None;
     }
     Some(path)

@@ -408,6 +408,7 @@ pub(crate) fn shape_value(
 /// Whether a layer finds out when it is executed how large its outputs are.
 pub(crate) fn depends_on_data(descriptor: &LayerDescriptor) -> bool {
     matches!(descriptor, LayerDescriptor::StandIn(_))
+        || descriptor.layer_type().output_shape_depends_on_data()
 }
 
 /// The names of parameters whose values are not known.

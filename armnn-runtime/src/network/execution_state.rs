@@ -1,143 +1,120 @@
 //! What one caller needs to execute a loaded network.
 
-use std::sync::Arc;
-
-use armnn_backend_api::{BackendId, Shape, TensorInfo};
-use armnn_network::{LayerId, TensorId};
-use bytes::Bytes;
-
-use super::{ProfileEvent, StepRunner, TensorAddress, loaded_network::Inner};
-use crate::{
-    aligned_buffer::AlignedBuffer,
-    backend::{ModelContextHandle, TensorHandleRef},
-    error::{ExecuteError, InputError, LoadError},
-    plan::{Location, Plan, ViewSource},
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
-/// What one caller needs to execute a loaded network: memory, and the queues of asynchronous
-/// backends. Made by [`LoadedNetwork::create_execution_state`](super::LoadedNetwork); several
-/// states of one network can be executed at the same time.
+use armnn_backend_api::{BackendError, Shape, Status, TensorInfo};
+use armnn_network::{TensorId, VariableValue};
+
+use super::{
+    ProfileEvent, StepTime,
+    graph::LoadedVariable,
+    graph_state::{GraphState, Run},
+    loaded_network::LoadedModel,
+    segment_state::SegmentState,
+};
+use crate::{
+    error::{ExecuteError, InputError, LoadError},
+    optimizer::AssignmentReport,
+    tensor::HostTensor,
+    value::Value,
+};
+
+/// What one caller needs to execute a loaded network: memory, the queues of asynchronous
+/// backends, and the state that the network keeps. Made by
+/// [`LoadedNetwork::create_execution_state`](super::LoadedNetwork); several states of one network
+/// can be executed at the same time.
 #[doc(alias = "IWorkingMemHandle")]
 pub struct ExecutionState {
-    // In the order in which they must go: executions, handles, memory, code.
-    runner: StepRunner,
-    handles: Vec<TensorHandleRef>,
-    _imported: Vec<Option<TensorHandleRef>>,
-    arena: AlignedBuffer,
-    // Those that the plan uses.
-    contexts: Vec<Arc<ModelContextHandle>>,
-    // Keeps what the tables of the runner lead to.
-    fixed: Vec<(TensorId, Fixed)>,
-    plan: Arc<Plan>,
-    pub(super) network: Arc<Inner>,
+    kind: Kind,
+    profiling: bool,
+    interrupted: Arc<AtomicBool>,
+    model: Arc<LoadedModel>,
 }
 
-/// When a step of the last execution was done, in nanoseconds of the monotonic clock.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StepTime {
-    /// The backend.
-    pub backend: BackendId,
-    /// The layers that the step stands for.
-    pub layers: Vec<LayerId>,
-    /// When its workload was called.
-    pub start_ns: u64,
-    /// When the call returned; the work of an asynchronous backend may go on.
-    pub end_ns: u64,
-    /// When the wait for an asynchronous backend ended, after its last step before another backend
-    /// or the end.
-    pub waited_ns: Option<u64>,
+enum Kind {
+    /// Of a network that is one segment.
+    Segment(Box<SegmentState>),
+    /// Of a network that is executed part by part.
+    Graph(Box<Parts>),
 }
 
-/// Memory that is the same in every execution.
-enum Fixed {
-    Constant(Bytes),
-    Derived(Arc<AlignedBuffer>),
+struct Parts {
+    state: GraphState,
+    inputs: Vec<Value>,
+    outputs: Vec<Value>,
+    /// The values of the variables; none before the first execution.
+    variables: Option<Vec<Value>>,
+    times: Vec<StepTime>,
+    events: Vec<ProfileEvent>,
 }
 
-impl Fixed {
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Constant(bytes) => bytes,
-            Self::Derived(buffer) => buffer.as_slice(),
-        }
+/// Ends executions of an [`ExecutionState`] from another thread.
+#[derive(Clone, Debug)]
+pub struct InterruptHandle(Arc<AtomicBool>);
+
+impl InterruptHandle {
+    /// Lets the execution that is going on, or else the next one, end with an error: before its next
+    /// part, or before the next iteration of a loop.
+    pub fn interrupt(&self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
 impl ExecutionState {
-    pub(super) fn new(network: Arc<Inner>, plan: Arc<Plan>) -> Result<Self, LoadError> {
-        let arena = AlignedBuffer::new(plan.arena_len, plan.arena_alignment).map_err(|e| {
-            LoadError::OutOfMemory {
-                bytes: e.0 as u64,
-                what: "an execution state".into(),
+    pub(super) fn new(model: Arc<LoadedModel>, shapes: &[Shape]) -> Result<Self, LoadError> {
+        let graph = &model.graph;
+        let kind = match graph.plain() {
+            Some(segment) => {
+                let plan = segment.plan(shapes, &[])?;
+                Kind::Segment(Box::new(SegmentState::new(Arc::clone(segment), plan)?))
             }
-        })?;
-        let handles = make_handles(&network, &plan)?;
-        let imported = import_arena(&network, &plan, &arena)?;
-        let mut fixed = collect_fixed(&network, &plan);
-        fixed.sort_by_key(|(id, _)| *id);
-
-        let address = |id: TensorId, context: usize| match plan.locations[id.index()] {
-            Location::Arena(offset) => TensorAddress {
-                data: arena.as_ptr().wrapping_add(offset),
-                handle: imported[context]
-                    .as_ref()
-                    .map_or(std::ptr::null_mut(), |h| h.as_raw()),
-                offset: offset as u64,
-            },
-            Location::Handle(index) => TensorAddress {
-                data: std::ptr::null_mut(),
-                handle: handles[index].as_raw(),
-                offset: 0,
-            },
-            Location::Constant | Location::Derived | Location::None => {
-                let found = fixed.binary_search_by_key(&id, |(other, _)| *other);
-                // A constant that was released has no address.
-                TensorAddress::host(found.map_or(std::ptr::null_mut(), |i| {
-                    fixed[i].1.bytes().as_ptr().cast_mut()
-                }))
-            }
+            None => Kind::Graph(Box::new(Parts {
+                state: GraphState::new(graph),
+                inputs: empty_inputs(&model, shapes)?,
+                outputs: Vec::new(),
+                variables: None,
+                times: Vec::new(),
+                events: Vec::new(),
+            })),
         };
-        let runner = StepRunner::new(
-            &plan.steps,
-            &plan.shapes,
-            &plan.byte_lens,
-            &network.pool,
-            arena.as_ptr(),
-            network.contexts.len(),
-            address,
-        )
-        .map_err(LoadError::State)?;
-        let mut contexts: Vec<Arc<ModelContextHandle>> = Vec::new();
-        for step in &plan.steps {
-            let context = step.workload.context();
-            if !contexts.iter().any(|other| Arc::ptr_eq(other, context)) {
-                contexts.push(Arc::clone(context));
-            }
-        }
-        Ok(Self {
-            runner,
-            contexts,
-            handles,
-            _imported: imported,
-            arena,
-            fixed,
-            plan,
-            network,
-        })
+        let mut this = Self {
+            kind,
+            profiling: false,
+            interrupted: Arc::default(),
+            model,
+        };
+        this.set_profiling(this.model.profiling);
+        Ok(this)
+    }
+
+    pub(super) fn model(&self) -> &Arc<LoadedModel> {
+        &self.model
     }
 
     /// Executes the network: inputs are those last written with [`input_mut`](Self::input_mut),
-    /// outputs are read with [`output`](Self::output). Allocates nothing.
+    /// outputs are read with [`output`](Self::output). Allocates nothing, unless the network is
+    /// executed part by part, because of control flow, variables, or sizes that depend on data.
     ///
     /// # Errors
-    /// The first error of a backend, with the layers it concerns. The state can be used again.
+    /// The first error of a backend, with the layers it concerns. The state can be used again;
+    /// variables are as before.
     pub fn execute(&mut self) -> Result<(), ExecuteError> {
-        for context in &self.contexts {
-            context.check_device()?;
+        match &mut self.kind {
+            Kind::Segment(state) => state.execute(),
+            Kind::Graph(parts) => {
+                let result = parts.execute(&self.model, self.profiling, &self.interrupted);
+                self.interrupted.store(false, Ordering::Relaxed);
+                result
+            }
         }
-        // SAFETY: the addresses are of memory that this state holds, and of constants that nobody
-        // writes; `&mut self` keeps others away.
-        unsafe { self.runner.run(&self.plan.steps, &self.network.network) }
+    }
+
+    /// What ends an execution from another thread, such as a loop that does not end.
+    pub fn interrupt_handle(&self) -> InterruptHandle {
+        InterruptHandle(Arc::clone(&self.interrupted))
     }
 
     /// The type and shape of an input, in the network's order.
@@ -145,165 +122,471 @@ impl ExecutionState {
     /// # Panics
     /// When there is no such input.
     pub fn input_info(&self, index: usize) -> TensorInfo {
-        self.info(self.network.network.inputs()[index])
+        match &self.kind {
+            Kind::Segment(state) => state.input_info(index),
+            Kind::Graph(parts) => match &parts.inputs[index] {
+                Value::Tensor(tensor) => tensor.info().clone(),
+                _ => self.declared(self.model.graph.network.inputs()[index]),
+            },
+        }
     }
 
-    /// The type and shape of an output, in the network's order.
+    /// The type and shape of an output, in the network's order. Dimensions that are found out in an
+    /// execution are unknown before the first one.
     ///
     /// # Panics
     /// When there is no such output.
     pub fn output_info(&self, index: usize) -> TensorInfo {
-        self.info(self.network.network.outputs()[index].tensor)
+        match &self.kind {
+            Kind::Segment(state) => state.output_info(index),
+            Kind::Graph(parts) => match parts.outputs.get(index) {
+                Some(Value::Tensor(tensor)) => tensor.info().clone(),
+                _ => self.declared(self.model.graph.network.outputs()[index].tensor),
+            },
+        }
     }
 
-    fn info(&self, id: TensorId) -> TensorInfo {
-        let tensor = self.network.network.tensor(id);
-        TensorInfo {
-            shape: self.plan.shapes[id.index()],
-            ..tensor.info.clone()
-        }
+    fn declared(&self, id: TensorId) -> TensorInfo {
+        self.model.graph.network.tensor(id).info.clone()
     }
 
     /// The shapes of the inputs that this state is made for.
     pub fn input_shapes(&self) -> Vec<Shape> {
-        let inputs = self.network.network.inputs();
-        inputs.iter().map(|i| self.plan.shapes[i.index()]).collect()
+        let inputs = 0..self.model.graph.network.inputs().len();
+        inputs.map(|index| self.input_info(index).shape).collect()
     }
 
     /// The memory of an input: dense, row-major, aligned to 64 bytes. What is written here is the
-    /// input of the next executions.
+    /// input of the next executions. Empty if the input is no tensor.
     ///
     /// # Panics
-    /// When there is no such input.
+    /// When there is no such input, or there is no memory to part from a value that is in use
+    /// elsewhere.
     pub fn input_mut(&mut self, index: usize) -> &mut [u8] {
-        let id = self.network.network.inputs()[index];
-        let len = self.plan.byte_lens[id.index()];
-        match self.plan.locations[id.index()] {
-            Location::Arena(offset) => &mut self.arena.as_mut_slice()[offset..offset + len],
-            // Inputs are in the arena.
-            _ => &mut [],
+        match &mut self.kind {
+            Kind::Segment(state) => state.input_mut(index),
+            Kind::Graph(parts) => match &mut parts.inputs[index] {
+                Value::Tensor(tensor) => {
+                    // An execution or the caller may share it.
+                    if Arc::get_mut(tensor).is_none()
+                        && let Ok(copy) =
+                            HostTensor::from_bytes(tensor.info().clone(), tensor.bytes())
+                    {
+                        *tensor = Arc::new(copy);
+                    }
+                    match Arc::get_mut(tensor) {
+                        Some(tensor) => tensor.bytes_mut(),
+                        None => panic!("not enough memory for a copy of an input"),
+                    }
+                }
+                _ => &mut [],
+            },
         }
     }
 
     /// Copies bytes into an input.
     ///
     /// # Errors
-    /// When there is no such input, or its size is another.
+    /// When there is no such input, it is no tensor, or its size is another.
     pub fn set_input(&mut self, index: usize, bytes: &[u8]) -> Result<(), InputError> {
-        let inputs = self.network.network.inputs();
-        let Some(&id) = inputs.get(index) else {
+        let expected = self.model.graph.network.inputs().len();
+        if index >= expected {
             return Err(InputError::Count {
                 given: index + 1,
-                expected: inputs.len(),
-            });
-        };
-        let expected = self.plan.byte_lens[id.index()];
-        if bytes.len() != expected {
-            let info = self.info(id);
-            return Err(InputError::Size {
-                input: self.network.network.tensor(id).name.clone(),
-                info: info.to_string(),
                 expected,
-                given: bytes.len(),
             });
         }
+        if let Kind::Graph(parts) = &self.kind
+            && !matches!(parts.inputs[index], Value::Tensor(_))
+        {
+            return Err(self.wrong_kind(index, "a tensor"));
+        }
+        self.check_input(index, bytes.len())?;
         self.input_mut(index).copy_from_slice(bytes);
         Ok(())
     }
 
-    /// The memory of an output after the last execution: dense, row-major.
+    /// Checks the size of what is given for an input that there is.
+    pub(super) fn check_input(&self, index: usize, given: usize) -> Result<(), InputError> {
+        let expected = match &self.kind {
+            Kind::Segment(state) => state.input_len(index),
+            Kind::Graph(parts) => match &parts.inputs[index] {
+                Value::Tensor(tensor) => tensor.bytes().len(),
+                _ => 0,
+            },
+        };
+        if given == expected {
+            return Ok(());
+        }
+        Err(InputError::Size {
+            input: self.input_name(index),
+            info: self.input_info(index).to_string(),
+            expected,
+            given,
+        })
+    }
+
+    /// Executes a network whose output sizes are known, in the caller's memory where that can be.
+    pub(super) fn execute_with(
+        &mut self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+    ) -> Result<(), ExecuteError> {
+        match &mut self.kind {
+            Kind::Segment(state) => state.execute_with(inputs, outputs),
+            // Not asked for.
+            Kind::Graph(_) => self.execute(),
+        }
+    }
+
+    /// Makes a value the input of the next executions.
+    ///
+    /// # Errors
+    /// When there is no such input, or the value is of another kind, type or shape.
+    pub fn set_input_value(&mut self, index: usize, value: Value) -> Result<(), InputError> {
+        let network = &self.model.graph.network;
+        let Some(&id) = network.inputs().get(index) else {
+            return Err(InputError::Count {
+                given: index + 1,
+                expected: network.inputs().len(),
+            });
+        };
+        let tensor = network.tensor(id);
+        if let (Value::Tensor(given), None) = (&value, &tensor.value_type) {
+            if given.info().data_type != tensor.info.data_type {
+                return Err(InputError::DataType {
+                    input: tensor.name.clone(),
+                    expected: tensor.info.data_type,
+                    given: given.info().data_type,
+                });
+            }
+            let same_shape = given.info().shape == self.input_info(index).shape;
+            if !same_shape {
+                return Err(InputError::Size {
+                    input: self.input_name(index),
+                    info: self.input_info(index).to_string(),
+                    expected: self.input_info(index).byte_len().unwrap_or(0),
+                    given: given.bytes().len(),
+                });
+            }
+            if let Kind::Segment(state) = &mut self.kind {
+                state.input_mut(index).copy_from_slice(given.bytes());
+                return Ok(());
+            }
+        }
+        let is_tensor = matches!(value, Value::Tensor(_));
+        if is_tensor == tensor.value_type.is_some() {
+            let given = value.describe();
+            return Err(self.wrong_kind(index, &given));
+        }
+        if let Kind::Graph(parts) = &mut self.kind {
+            parts.inputs[index] = value;
+        }
+        Ok(())
+    }
+
+    fn wrong_kind(&self, index: usize, given: &str) -> InputError {
+        let network = &self.model.graph.network;
+        let tensor = network.tensor(network.inputs()[index]);
+        let expected = match &tensor.value_type {
+            Some(other) => other.to_string(),
+            None => tensor.info.to_string(),
+        };
+        InputError::Kind {
+            input: tensor.name.clone(),
+            expected,
+            given: given.to_owned(),
+        }
+    }
+
+    fn input_name(&self, index: usize) -> String {
+        let network = &self.model.graph.network;
+        network.tensor(network.inputs()[index]).name.clone()
+    }
+
+    /// The memory of an output after the last execution: dense, row-major. Empty if the output is no
+    /// tensor, or its size is found out in an execution and there was none yet.
     ///
     /// # Panics
     /// When there is no such output.
     pub fn output(&self, index: usize) -> &[u8] {
-        let id = self.network.network.outputs()[index].tensor;
-        let len = self.plan.byte_lens[id.index()];
-        match self.plan.locations[id.index()] {
-            Location::Arena(offset) => &self.arena.as_slice()[offset..offset + len],
-            _ => match self.fixed.binary_search_by_key(&id, |(other, _)| *other) {
-                Ok(found) => self.fixed[found].1.bytes(),
-                // Outputs are never in handles.
-                Err(_) => &[],
-            },
+        match &self.kind {
+            Kind::Segment(state) => state.output(index),
+            Kind::Graph(parts) => {
+                assert!(index < self.model.graph.network.outputs().len());
+                match parts.outputs.get(index) {
+                    Some(Value::Tensor(tensor)) => tensor.bytes(),
+                    _ => &[],
+                }
+            }
+        }
+    }
+
+    /// An output after the last execution, if the network is executed part by part.
+    pub fn output_value(&self, index: usize) -> Option<&Value> {
+        match &self.kind {
+            Kind::Segment(_) => None,
+            Kind::Graph(parts) => parts.outputs.get(index),
+        }
+    }
+
+    pub(super) fn is_tensor(&self, index: usize) -> bool {
+        match &self.kind {
+            Kind::Segment(_) => true,
+            Kind::Graph(parts) => matches!(parts.outputs.get(index), Some(Value::Tensor(_))),
+        }
+    }
+
+    /// Whether the sizes of the outputs are known before an execution.
+    pub(super) fn knows_output_sizes(&self) -> bool {
+        matches!(self.kind, Kind::Segment(_))
+    }
+
+    /// What a variable holds, by its name; `None` if there is no such variable, or it has no value
+    /// before the first execution.
+    pub fn variable(&self, name: &str) -> Option<&HostTensor> {
+        let Kind::Graph(parts) = &self.kind else {
+            return None;
+        };
+        let index = self
+            .model
+            .graph
+            .variables
+            .iter()
+            .position(|v| v.name == name)?;
+        parts.variables.as_ref()?.get(index)?.as_tensor()
+    }
+
+    /// Lets the variables hold again what they do before the first execution.
+    pub fn reset_variables(&mut self) {
+        if let Kind::Graph(parts) = &mut self.kind {
+            parts.variables = None;
+        }
+    }
+
+    /// Takes over the variables of another state, which may be of another network of the same model,
+    /// such as another signature: those of the same name, type and shape. The memory is shared until
+    /// it is written.
+    pub fn take_variables_from(&mut self, other: &Self) {
+        let (Kind::Graph(parts), Kind::Graph(others)) = (&mut self.kind, &other.kind) else {
+            return;
+        };
+        let Some(values) = &others.variables else {
+            return;
+        };
+        let theirs = || other.model.graph.variables.iter().zip(values);
+        let own = &self.model.graph.variables;
+        let found: Option<Vec<Value>> = own
+            .iter()
+            .enumerate()
+            .map(|(index, variable)| {
+                let same = |(other, _): &(&LoadedVariable, &Value)| {
+                    other.name == variable.name && other.info == variable.info
+                };
+                let taken = theirs().find(same).map(|(_, value)| value.clone());
+                taken.or_else(|| parts.variables.as_ref()?.get(index).cloned())
+            })
+            .collect();
+        if let Some(found) = found {
+            parts.variables = Some(found);
         }
     }
 
     /// Whether steps are timed and backends record theirs from now on; costs time.
     pub fn set_profiling(&mut self, on: bool) {
-        self.runner.set_profiling(on);
+        self.profiling = on;
+        if let Kind::Segment(state) = &mut self.kind {
+            state.set_profiling(on);
+        }
     }
 
     /// The times of the steps of the last execution, in order; empty unless
     /// [profiling](Self::set_profiling) was on.
     pub fn step_times(&self) -> Vec<StepTime> {
-        let steps = self.plan.steps.iter().zip(self.runner.times());
-        steps
-            .map(|(step, times)| StepTime {
-                backend: step.workload.context().backend().id().clone(),
-                layers: step.layers.clone(),
-                start_ns: times.start_ns,
-                end_ns: times.end_ns,
-                waited_ns: (times.waited_ns != 0).then_some(times.waited_ns),
-            })
-            .collect()
+        match &self.kind {
+            Kind::Segment(state) => state.step_times(),
+            Kind::Graph(parts) => parts.times.clone(),
+        }
     }
 
     /// Takes what backends recorded since the last call.
     pub fn take_profile(&mut self) -> Vec<ProfileEvent> {
-        let n_layers = self.network.network.layers().len();
-        let mut events = self.runner.take_events();
-        for event in &mut events {
-            // What a backend tells is not believed.
-            event.layers.retain(|layer| layer.index() < n_layers);
+        match &mut self.kind {
+            Kind::Segment(state) => state.take_profile(),
+            Kind::Graph(parts) => std::mem::take(&mut parts.events),
         }
-        events
+    }
+
+    /// Which backend executes which layer, and why no other one does, in the plans that the last
+    /// execution used.
+    pub fn report(&self) -> AssignmentReport {
+        match &self.kind {
+            Kind::Segment(state) => state.report().clone(),
+            Kind::Graph(parts) => {
+                let mut report = self.model.report.clone();
+                for (planned, numbers) in parts.state.reports(&self.model.graph) {
+                    for (entry, number) in planned.layers.into_iter().zip(numbers) {
+                        let found = report.layers.binary_search_by_key(&number, |e| e.layer);
+                        if let Ok(found) = found {
+                            report.layers[found] = crate::optimizer::LayerAssignment {
+                                layer: number,
+                                ..entry
+                            };
+                        }
+                    }
+                }
+                report
+            }
+        }
     }
 
     /// A copy of what a tensor inside the network last held, for looking into a network; `None` if
-    /// it is inside of a compiled subgraph. Its memory may have been used again by later layers.
+    /// it is inside of a compiled subgraph, or the network is executed part by part. Its memory may
+    /// have been used again by later layers.
     ///
     /// # Errors
     /// When the tensor is in a handle of a backend that cannot be looked into.
     pub fn inspect_tensor(&mut self, id: TensorId) -> Result<Option<Vec<u8>>, ExecuteError> {
-        let len = self.plan.byte_lens.get(id.index()).copied().unwrap_or(0);
-        Ok(match self.plan.locations.get(id.index()) {
-            Some(&Location::Arena(offset)) => {
-                Some(self.arena.as_slice()[offset..offset + len].to_vec())
-            }
-            Some(&Location::Handle(index)) => {
-                Some(self.handles[index].read(len).map_err(|e| ExecuteError {
-                    backend: Some(self.plan.handles[index].context.backend().id().clone()),
-                    layers: Vec::new(),
-                    source: e,
-                })?)
-            }
-            _ => match self.fixed.binary_search_by_key(&id, |(other, _)| *other) {
-                Ok(found) => Some(self.fixed[found].1.bytes().to_vec()),
-                Err(_) => None,
-            },
-        })
+        match &mut self.kind {
+            Kind::Segment(state) => state.inspect_tensor(id),
+            Kind::Graph(_) => Ok(None),
+        }
     }
 
     /// Bytes of memory that the state holds for tensors.
     pub fn memory(&self) -> usize {
-        self.arena.len()
+        match &self.kind {
+            Kind::Segment(state) => state.memory(),
+            Kind::Graph(parts) => parts.state.memory(),
+        }
     }
 }
 
-impl Drop for ExecutionState {
-    fn drop(&mut self) {
-        if !self.runner.may_be_running() {
-            return;
-        }
-        log::warn!(
-            "a backend panicked and cannot be waited for: {} bytes of tensors stay allocated",
-            self.memory()
-        );
-        std::mem::forget(std::mem::take(&mut self.fixed));
-        if let Ok(empty) = AlignedBuffer::new(0, AlignedBuffer::ALIGNMENT) {
-            std::mem::forget(std::mem::replace(&mut self.arena, empty));
-        }
+impl Parts {
+    fn execute(
+        &mut self,
+        model: &LoadedModel,
+        profiling: bool,
+        interrupted: &AtomicBool,
+    ) -> Result<(), ExecuteError> {
+        self.times.clear();
+        let mut run = Run {
+            profiling,
+            times: &mut self.times,
+            events: &mut self.events,
+            interrupted,
+            memory_limit: model.memory_limit,
+        };
+        let variables = match self.variables.take() {
+            Some(variables) => variables,
+            None => initial_variables(model, &mut run)?,
+        };
+        let graph = &model.graph;
+        let inputs = self.inputs.iter().chain(&variables).cloned();
+        let results = self.state.call(graph, inputs, &mut run);
+        let mut variables = variables;
+        let result = results.map(|mut outputs| {
+            let assigned = outputs.split_off(graph.outputs.len().min(outputs.len()));
+            let written = graph.variables.iter().zip(&mut variables);
+            let written = written.filter(|(variable, _)| variable.output.is_some());
+            for ((_, variable), value) in written.zip(assigned) {
+                *variable = value;
+            }
+            self.outputs = outputs;
+        });
+        self.variables = Some(variables);
+        result
     }
+}
+
+/// What the variables hold before the first execution.
+fn initial_variables(model: &LoadedModel, run: &mut Run<'_>) -> Result<Vec<Value>, ExecuteError> {
+    let graph = &model.graph;
+    let computed = match &graph.initializer {
+        Some(initializer) => GraphState::new(initializer).call(initializer, [], run)?,
+        None => Vec::new(),
+    };
+    let value = |variable: &LoadedVariable| -> Result<Value, String> {
+        let made = match &variable.initial {
+            VariableValue::Zero => HostTensor::zeroed(variable.info.clone()),
+            VariableValue::Elements(bytes) => HostTensor::from_bytes(variable.info.clone(), bytes),
+            VariableValue::Computed(index) => {
+                let value = computed.get(*index);
+                return value
+                    .cloned()
+                    .ok_or_else(|| "nothing computes its first value".to_owned());
+            }
+        };
+        made.map(Value::from).map_err(|e| e.to_string())
+    };
+    let variables = graph.variables.iter().map(|variable| {
+        value(variable).map_err(|problem| ExecuteError {
+            backend: None,
+            layers: vec![format!("variable '{}'", variable.name)],
+            source: BackendError::with_status(Status::Error, problem),
+        })
+    });
+    variables.collect()
+}
+
+/// Tensors of 0 for the inputs; empty values for those that are no tensors.
+fn empty_inputs(model: &LoadedModel, shapes: &[Shape]) -> Result<Vec<Value>, LoadError> {
+    use armnn_network::{NetworkError, ValueType};
+
+    let network = &model.graph.network;
+    if shapes.len() != network.inputs().len() {
+        return Err(LoadError::Network(NetworkError::InputShapeCount {
+            expected: network.inputs().len(),
+            found: shapes.len(),
+        }));
+    }
+    let inputs = network.inputs().iter().zip(shapes);
+    inputs
+        .map(|(&id, &shape)| {
+            let tensor = network.tensor(id);
+            match &tensor.value_type {
+                None | Some(ValueType::Tensor(_)) => {}
+                Some(ValueType::Optional(_)) => return Ok(Value::Optional(None)),
+                Some(ValueType::Sequence(_) | ValueType::Strings(_)) => {
+                    return Ok(Value::from(Vec::new()));
+                }
+            }
+            let input = || tensor.name.clone();
+            if !shape.is_known() {
+                return Err(LoadError::Network(NetworkError::InputShapeUnknown {
+                    input: input(),
+                    found: Box::new(shape),
+                }));
+            }
+            if !tensor.info.shape.accepts(&shape) {
+                return Err(LoadError::Network(NetworkError::InputShape {
+                    input: input(),
+                    declared: Box::new(tensor.info.shape),
+                    found: Box::new(shape),
+                }));
+            }
+            let info = TensorInfo {
+                shape,
+                ..tensor.info.clone()
+            };
+            let len = info
+                .byte_len()
+                .filter(|&len| len as u64 <= model.memory_limit);
+            if len.is_none() {
+                return Err(LoadError::TensorTooLarge {
+                    tensor: input(),
+                    data_type: info.data_type,
+                    shape,
+                    limit: model.memory_limit,
+                });
+            }
+            let zeroed = HostTensor::zeroed(info);
+            zeroed.map(Value::from).map_err(|e| LoadError::OutOfMemory {
+                bytes: len.unwrap_or(0) as u64,
+                what: e.to_string(),
+            })
+        })
+        .collect()
 }
 
 impl std::fmt::Debug for ExecutionState {
@@ -312,68 +595,4 @@ impl std::fmt::Debug for ExecutionState {
             .field("memory", &self.memory())
             .finish_non_exhaustive()
     }
-}
-
-/// The handles of a plan's tensors; those that were made while planning go to the first state.
-fn make_handles(network: &Inner, plan: &Plan) -> Result<Vec<TensorHandleRef>, LoadError> {
-    let spare = {
-        let mut spare = plan
-            .spare_handles
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        spare.take()
-    };
-    if let Some(handles) = spare {
-        return Ok(handles);
-    }
-    let source = ViewSource {
-        network: &network.network,
-        shapes: &plan.shapes,
-        constants: &network.constants,
-        uses: &[],
-    };
-    let made = plan.handles.iter().map(|spec| spec.make(&source));
-    made.collect::<Result<_, _>>().map_err(LoadError::State)
-}
-
-/// Lets every backend of the plan that wants it import the arena.
-fn import_arena(
-    network: &Inner,
-    plan: &Plan,
-    arena: &AlignedBuffer,
-) -> Result<Vec<Option<TensorHandleRef>>, LoadError> {
-    let mut imported: Vec<Option<TensorHandleRef>> = Vec::new();
-    imported.resize_with(network.contexts.len(), || None);
-    let mut seen = vec![false; network.contexts.len()];
-    for step in &plan.steps {
-        if arena.len() > 0 && !std::mem::replace(&mut seen[step.context], true) {
-            let context = step.workload.context();
-            // SAFETY: the handle is dropped before the arena: it stands before it in the state.
-            imported[step.context] =
-                unsafe { context.import_host_memory(arena.as_ptr(), arena.len()) }
-                    .map_err(LoadError::State)?;
-        }
-    }
-    Ok(imported)
-}
-
-/// Constants and what was computed from them, as far as steps read them or they are outputs.
-fn collect_fixed(network: &Inner, plan: &Plan) -> Vec<(TensorId, Fixed)> {
-    let mut seen = std::collections::HashSet::new();
-    let read = plan
-        .steps
-        .iter()
-        .flat_map(|step| step.inputs.iter().flatten().copied());
-    let outputs = network.network.outputs().iter().map(|o| o.tensor);
-    read.chain(outputs)
-        .filter(|&id| seen.insert(id))
-        .filter_map(|id| {
-            let fixed = match plan.locations[id.index()] {
-                Location::Constant => Fixed::Constant(network.constants.bytes(id)?),
-                Location::Derived => Fixed::Derived(network.derived.get(id)?),
-                _ => return None,
-            };
-            Some((id, fixed))
-        })
-        .collect()
 }

@@ -1,12 +1,23 @@
 //! Loaded networks, and what each execution of one needs.
 
+mod asynchronous;
 mod derived;
 mod execution_state;
+mod graph;
+mod graph_state;
+mod load_options;
 mod loaded_network;
+mod operations;
+mod segment;
+mod segment_state;
 mod step_runner;
 
+pub use asynchronous::AsyncExecution;
+pub(crate) use asynchronous::AsyncExecutor;
 pub(crate) use derived::Derived;
-pub use execution_state::{ExecutionState, StepTime};
-pub use loaded_network::{LoadOptions, LoadedNetwork, StepReport};
+pub use execution_state::{ExecutionState, InterruptHandle};
+pub use load_options::LoadOptions;
+pub use loaded_network::{LoadedNetwork, StepReport};
+pub use segment_state::StepTime;
 pub use step_runner::ProfileEvent;
-pub(crate) use step_runner::{StepRunner, TensorAddress};
+pub(crate) use step_runner::{StepRunner, StepTensors, TensorAddress};

@@ -1,25 +1,39 @@
 //! Runs the steps of a plan.
 
 use std::{
+    collections::HashMap,
     ffi::c_void,
     panic::{AssertUnwindSafe, catch_unwind},
     ptr::null_mut,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use armnn_backend_api::{
-    BackendError, Shape, Status, monotonic_ns,
+    BackendError, DataType, Shape, Status, monotonic_ns,
     sys::{self, ArmnnExecutionContext, ArmnnShape, ArmnnStr, ArmnnTensor, ArmnnTensorHandle},
 };
 use armnn_network::{LayerId, Network, TensorId};
 
 use crate::{
+    aligned_buffer::AlignedBuffer,
     backend::{ErrorBuffer, ExecutionHandle, ModelContextHandle},
     error::ExecuteError,
     float_environment::FloatEnvironment,
     plan::Step,
     thread_pool::ThreadPool,
 };
+
+/// The tensors that steps touch.
+#[derive(Clone, Copy)]
+pub(crate) struct StepTensors<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) shapes: &'a [Shape],
+    pub(crate) byte_lens: &'a [usize],
+    /// The most bytes that an output may take whose size is found out.
+    pub(crate) memory_limit: u64,
+    /// The tensors whose memory may be exchanged for that of the caller.
+    pub(crate) borders: &'a [TensorId],
+}
 
 /// Something that a backend recorded: a step of its own, the layers it stands for, and when it
 /// started and ended, in nanoseconds of the monotonic clock.
@@ -64,6 +78,11 @@ pub(crate) struct StepRunner {
     host: Arc<Host>,
     buffer: ErrorBuffer,
     profiling: bool,
+    // Where tensors at the border of the network are in the table; none where a backend may touch
+    // one after its call has returned, or has a handle for it.
+    borders: HashMap<TensorId, Option<Vec<usize>>>,
+    // What layers found out of their outputs in the last run.
+    dynamic: HashMap<TensorId, DynamicOutput>,
     // When each step started and ended, and when the wait after it ended, if there was one.
     times: Vec<Times>,
 }
@@ -76,6 +95,22 @@ pub(crate) struct Times {
     pub(crate) waited_ns: u64,
 }
 
+/// An output whose size was found out when it was computed.
+pub(crate) struct DynamicOutput {
+    pub(crate) shape: Shape,
+    pub(crate) data: AlignedBuffer,
+}
+
+/// Outputs of the step that is executed that ask for their memory.
+#[derive(Default)]
+struct Requests {
+    /// By the number of the output.
+    expected: Vec<(u32, TensorId, DataType, Shape)>,
+    made: Vec<(TensorId, DynamicOutput)>,
+    /// Why a request was refused.
+    refused: Option<String>,
+}
+
 /// Where the tensors of a step are in the table, and its scratch memory.
 struct Call {
     inputs: usize,
@@ -83,12 +118,17 @@ struct Call {
     end: usize,
     scratch: *mut u8,
     scratch_len: usize,
+    /// Outputs that ask for their memory.
+    dynamic: Vec<(u32, TensorId, DataType, Shape)>,
 }
 
 /// The host object of an execution context.
 struct Host {
     pool: Arc<ThreadPool>,
     events: Mutex<Vec<ProfileEvent>>,
+    requests: Mutex<Requests>,
+    /// The most bytes that an output may take.
+    memory_limit: u64,
 }
 
 // SAFETY: the addresses are of memory that the owner of the runner keeps, and are used by one
@@ -115,8 +155,7 @@ impl StepRunner {
     /// where scratch memory starts.
     pub(crate) fn new(
         steps: &[Step],
-        shapes: &[Shape],
-        byte_lens: &[usize],
+        tensors: &StepTensors<'_>,
         pool: &Arc<ThreadPool>,
         scratch: *mut u8,
         n_contexts: usize,
@@ -125,6 +164,15 @@ impl StepRunner {
         let mut executions: Vec<Option<ExecutionHandle>> = Vec::new();
         executions.resize_with(n_contexts, || None);
         let mut seen = vec![false; n_contexts];
+        let StepTensors {
+            network,
+            shapes,
+            byte_lens,
+            memory_limit,
+            borders,
+        } = *tensors;
+        let mut borders: HashMap<TensorId, Option<Vec<usize>>> =
+            borders.iter().map(|&id| (id, Some(Vec::new()))).collect();
         let mut calls = Vec::with_capacity(steps.len());
         let mut tensors = Vec::new();
         for step in steps {
@@ -132,12 +180,19 @@ impl StepRunner {
                 let context: &Arc<ModelContextHandle> = step.workload.context();
                 executions[step.context] = context.create_execution()?;
             }
-            let mut entry = |id: TensorId| {
+            let is_synchronous = executions[step.context].is_none();
+            let mut entry = |id: TensorId, place: usize| {
                 let TensorAddress {
                     data,
                     handle,
                     offset,
                 } = address(id, step.context);
+                if let Some(places) = borders.get_mut(&id) {
+                    match places {
+                        Some(places) if is_synchronous && handle.is_null() => places.push(place),
+                        _ => *places = None,
+                    }
+                }
                 ArmnnTensor {
                     data: data.cast(),
                     byte_len: byte_lens[id.index()],
@@ -149,10 +204,14 @@ impl StepRunner {
             };
             let inputs = tensors.len();
             for input in &step.inputs {
-                tensors.push(input.map_or(NO_TENSOR, &mut entry));
+                let place = tensors.len();
+                tensors.push(input.map_or(NO_TENSOR, |id| entry(id, place)));
             }
             let outputs = tensors.len();
-            tensors.extend(step.outputs.iter().map(|&id| entry(id)));
+            for &id in &step.outputs {
+                let place = tensors.len();
+                tensors.push(entry(id, place));
+            }
             let (scratch_len, _) = step.workload.scratch();
             calls.push(Call {
                 inputs,
@@ -164,6 +223,14 @@ impl StepRunner {
                     scratch.wrapping_add(step.scratch)
                 },
                 scratch_len,
+                dynamic: (0u32..)
+                    .zip(&step.outputs)
+                    .filter(|(_, id)| !shapes[id.index()].is_known())
+                    .map(|(index, &id)| {
+                        let data_type = network.tensor(id).info.data_type;
+                        (index, id, data_type, shapes[id.index()])
+                    })
+                    .collect(),
             });
         }
         Ok(Self {
@@ -173,7 +240,11 @@ impl StepRunner {
             host: Arc::new(Host {
                 pool: Arc::clone(pool),
                 events: Mutex::default(),
+                requests: Mutex::default(),
+                memory_limit,
             }),
+            borders,
+            dynamic: HashMap::new(),
             buffer: ErrorBuffer::new(),
             profiling: false,
             times: Vec::new(),
@@ -203,6 +274,25 @@ impl StepRunner {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner),
         )
+    }
+
+    /// Lets steps find a tensor at the border elsewhere from now on; `false` if that cannot be, and
+    /// nothing has changed.
+    pub(crate) fn exchange(&mut self, id: TensorId, data: *mut u8) -> bool {
+        let Some(Some(places)) = self.borders.get(&id) else {
+            return false;
+        };
+        for &place in places {
+            if let Some(tensor) = self.tensors.get_mut(place) {
+                tensor.data = data.cast();
+            }
+        }
+        true
+    }
+
+    /// An output that asked for its memory in the last run.
+    pub(crate) fn dynamic(&self, id: TensorId) -> Option<&DynamicOutput> {
+        self.dynamic.get(&id)
     }
 
     /// Whether a backend panicked in a way that keeps the runtime from waiting for its work. The
@@ -261,6 +351,9 @@ impl StepRunner {
                     ..Times::default()
                 };
             }
+            if !call.dynamic.is_empty() {
+                self.host.expect(&call.dynamic);
+            }
             // SAFETY: the execution is of the step's context; by the contract of this function,
             // the tensors and the scratch memory are valid and used by nobody else.
             let result = unsafe {
@@ -269,6 +362,12 @@ impl StepRunner {
             };
             if let Err(e) = result {
                 return Err(self.fail(step, network, e));
+            }
+            if !call.dynamic.is_empty() {
+                match self.host.made(call.dynamic.len()) {
+                    Ok(made) => self.dynamic.extend(made),
+                    Err(e) => return Err(self.fail(step, network, e)),
+                }
             }
             if let Some(times) = self.times.get_mut(index) {
                 times.end_ns = monotonic_ns();
@@ -384,9 +483,97 @@ unsafe extern "C" fn parallel_for(
     unsafe { host.pool.parallel_for_raw(n_tasks, body, data) }
 }
 
-unsafe extern "C" fn allocate_output(_: *mut c_void, _: u32, _: *const ArmnnShape) -> *mut c_void {
-    // Every shape is known in a plan.
-    null_mut()
+impl Host {
+    fn requests(&self) -> MutexGuard<'_, Requests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes requests for these outputs from now on.
+    fn expect(&self, outputs: &[(u32, TensorId, DataType, Shape)]) {
+        *self.requests() = Requests {
+            expected: outputs.to_vec(),
+            ..Requests::default()
+        };
+    }
+
+    /// The outputs that were asked for.
+    fn made(&self, expected: usize) -> Result<Vec<(TensorId, DynamicOutput)>, BackendError> {
+        let requests = std::mem::take(&mut *self.requests());
+        match requests.refused {
+            Some(reason) => Err(BackendError::new(reason)),
+            None if requests.made.len() < expected => Err(BackendError::new(format!(
+                "the backend asked for memory for {} of {expected} outputs whose sizes depend on \
+                 data",
+                requests.made.len()
+            ))),
+            None => Ok(requests.made),
+        }
+    }
+
+    /// Memory for an output of the step that is executed.
+    fn allocate(&self, index: u32, shape: Option<Shape>) -> *mut u8 {
+        let mut requests = self.requests();
+        match self.try_allocate(&requests, index, shape) {
+            Ok((id, output)) => {
+                let data = output.data.as_ptr();
+                requests.made.push((id, output));
+                data
+            }
+            Err(reason) => {
+                requests.refused = Some(reason);
+                null_mut()
+            }
+        }
+    }
+
+    fn try_allocate(
+        &self,
+        requests: &Requests,
+        index: u32,
+        shape: Option<Shape>,
+    ) -> Result<(TensorId, DynamicOutput), String> {
+        let found = requests.expected.iter().find(|(other, ..)| *other == index);
+        let Some(&(_, id, data_type, declared)) = found else {
+            return Err(format!(
+                "memory was asked for output {index}, whose size is known"
+            ));
+        };
+        if requests.made.iter().any(|(other, _)| *other == id) {
+            return Err(format!("memory was asked for output {index} twice"));
+        }
+        let shape = shape.filter(|shape| shape.is_known() && declared.accepts(shape));
+        let Some(shape) = shape else {
+            return Err(format!(
+                "memory was asked for output {index} with a shape that is not known or not one of \
+                 {declared}"
+            ));
+        };
+        let len = shape.num_elements().and_then(|n| data_type.byte_len(n));
+        let len = len.filter(|&len| len as u64 <= self.memory_limit).ok_or_else(|| {
+            format!(
+                "output {index} of {data_type} {shape} is larger than the memory limit of {} bytes",
+                self.memory_limit
+            )
+        })?;
+        let data = AlignedBuffer::new(len, AlignedBuffer::ALIGNMENT)
+            .map_err(|e| format!("not enough memory for {} bytes of output {index}", e.0))?;
+        Ok((id, DynamicOutput { shape, data }))
+    }
+}
+
+unsafe extern "C" fn allocate_output(
+    host: *mut c_void,
+    index: u32,
+    shape: *const ArmnnShape,
+) -> *mut c_void {
+    let allocated = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: `host` is the object that was given to the backend with this function.
+        let host = unsafe { &*host.cast::<Host>() };
+        // SAFETY: the backend passes a valid shape, or null.
+        let shape = unsafe { shape.as_ref() }.and_then(Shape::from_raw);
+        host.allocate(index, shape)
+    }));
+    allocated.unwrap_or(null_mut()).cast()
 }
 
 unsafe extern "C" fn profile(

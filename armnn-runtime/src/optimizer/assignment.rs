@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use armnn_backend_api::{BackendId, BackendKind, LayerType};
+use armnn_backend_api::{BackendId, BackendKind, LayerDescriptor, LayerType};
 use armnn_network::{LayerId, Network};
 
 use super::{AssignmentReport, Choice, LayerAssignment, OptimizerOptions, Refusal};
@@ -17,7 +17,7 @@ use crate::{
 pub(crate) struct Assignment {
     /// Every backend of the runtime that could be used.
     pub(crate) backends: Vec<Arc<BackendInstance>>,
-    /// For each layer, an index into `backends`.
+    /// For each layer, an index into `backends`, or [`RUNTIME`](Self::RUNTIME).
     pub(crate) of_layer: Vec<usize>,
     /// For each layer, whether all its inputs are constant or follow from constants alone.
     pub(crate) is_constant: Vec<bool>,
@@ -34,22 +34,22 @@ pub(crate) struct Reassignment {
 }
 
 impl Assignment {
+    /// Stands for the backend of a layer that no backend executes.
+    pub(crate) const RUNTIME: usize = usize::MAX;
+
     /// Assigns every layer of the network.
     pub(crate) fn new(
         source: &ViewSource<'_>,
         backends: &[Arc<BackendInstance>],
         unusable: &[(BackendId, String)],
         options: &OptimizerOptions,
+        matches: &mut PinMatches,
     ) -> Result<Self, OptimizeError> {
         let network = source.network;
         let preference = order(backends, unusable, options)?;
-        let pins = Pins::new(network, backends, unusable, options)?;
-        let tables = ViewTables::new(source, all_layers(network));
-        let support = Support {
-            tables: &tables,
-            network,
-            backends,
-        };
+        let evaluated = network.evaluated_layers();
+        let pins = Pins::new(network, &evaluated, backends, unusable, options, matches)?;
+        let support = Support::new(source, &evaluated, backends);
         let mut buffer = ErrorBuffer::new();
         let ids = preference
             .iter()
@@ -71,6 +71,8 @@ impl Assignment {
         for (index, layer) in network.layers().iter().enumerate() {
             let id = LayerId(index as u32);
             let (backend, choice, refusals) = match pins.of(index) {
+                // Also if it is pinned: there is nothing for a backend to do.
+                _ if evaluated[index] => (Self::RUNTIME, Choice::Runtime, Vec::new()),
                 Some(pinned) => {
                     support.ask(pinned, id, &mut buffer).map_err(|reason| {
                         OptimizeError::PinRefused {
@@ -89,7 +91,11 @@ impl Assignment {
                 layer: id,
                 name: layer.name.clone(),
                 layer_type: layer.layer_type(),
-                backend: backends[backend].id().clone(),
+                type_name: layer.type_name(),
+                backend: match backends.get(backend) {
+                    Some(backend) => backend.id().clone(),
+                    None => runtime_id()?,
+                },
                 choice,
                 refusals,
             });
@@ -174,7 +180,8 @@ impl Assignment {
                 .find_map(|o| consumers[o.index()].first());
             let Some(consumer) = first else { continue };
             let backend = self.of_layer[consumer.index()];
-            if backend != self.of_layer[index]
+            if backend != Self::RUNTIME
+                && backend != self.of_layer[index]
                 && support.ask(backend, LayerId(index as u32), buffer).is_ok()
             {
                 self.of_layer[index] = backend;
@@ -191,13 +198,9 @@ impl Assignment {
         source: &ViewSource<'_>,
         refused: Vec<Reassignment>,
     ) -> Result<(), OptimizeError> {
-        let tables = ViewTables::new(source, all_layers(source.network));
         let backends = self.backends.clone();
-        let support = Support {
-            tables: &tables,
-            network: source.network,
-            backends: &backends,
-        };
+        let evaluated: Vec<bool> = self.of_layer.iter().map(|&b| b == Self::RUNTIME).collect();
+        let support = Support::new(source, &evaluated, &backends);
         let mut buffer = ErrorBuffer::new();
         for Reassignment { layer: id, reason } in refused {
             let layer = source.network.layer(id);
@@ -255,12 +258,16 @@ impl Assignment {
     pub(crate) fn is_final(&self) -> bool {
         self.strict
             || self.preference.len() <= 1
-            || self.report.layers.iter().all(|l| l.choice == Choice::Pin)
+            || (self.report.layers.iter())
+                .all(|l| matches!(l.choice, Choice::Pin | Choice::Runtime))
     }
 }
 
-fn all_layers(network: &Network) -> Vec<LayerId> {
-    (0..network.layers().len() as u32).map(LayerId).collect()
+/// What reports call the runtime where it does the work of a layer itself.
+pub(super) fn runtime_id() -> Result<BackendId, OptimizeError> {
+    BackendId::new("Runtime").map_err(|_| OptimizeError::NoBackend {
+        unusable: Vec::new(),
+    })
 }
 
 /// Which layers depend on constants alone.
@@ -277,37 +284,60 @@ fn constant_layers(network: &Network) -> Vec<bool> {
 
 /// Asks one backend about every layer of a network; the first reason against it is the answer.
 pub(super) fn ask(source: &ViewSource<'_>, backend: &Arc<BackendInstance>) -> Result<(), String> {
-    let support = Support {
-        tables: &ViewTables::new(source, all_layers(source.network)),
-        network: source.network,
-        backends: std::slice::from_ref(backend),
-    };
+    let evaluated = source.network.evaluated_layers();
+    let support = Support::new(source, &evaluated, std::slice::from_ref(backend));
     let mut buffer = ErrorBuffer::new();
-    all_layers(source.network)
-        .into_iter()
+    (0..source.network.layers().len())
+        .filter(|&index| !evaluated[index])
+        .map(|index| LayerId(index as u32))
         .try_for_each(|layer| support.ask(0, layer, &mut buffer))
 }
 
 /// Asks backends about layers of the whole network.
 struct Support<'a> {
-    tables: &'a ViewTables<'a>,
+    tables: ViewTables<'a>,
+    /// For each layer of the network, its index in the tables.
+    places: Vec<u32>,
+    descriptors: &'a HashMap<LayerId, LayerDescriptor>,
     network: &'a Network,
     backends: &'a [Arc<BackendInstance>],
 }
 
-impl Support<'_> {
+impl<'a> Support<'a> {
+    fn new(
+        source: &ViewSource<'a>,
+        evaluated: &[bool],
+        backends: &'a [Arc<BackendInstance>],
+    ) -> Self {
+        let network = source.network;
+        let mut places = vec![u32::MAX; network.layers().len()];
+        let mut shown = Vec::with_capacity(places.len());
+        for (index, _) in evaluated.iter().enumerate().filter(|(_, e)| !**e) {
+            places[index] = shown.len() as u32;
+            shown.push(LayerId(index as u32));
+        }
+        Self {
+            tables: ViewTables::new(source, shown),
+            places,
+            descriptors: source.descriptors,
+            network,
+            backends,
+        }
+    }
+
     fn ask(&self, backend: usize, layer: LayerId, buffer: &mut ErrorBuffer) -> Result<(), String> {
         let backend = &self.backends[backend];
-        let layer_type: LayerType = self.network.layer(layer).layer_type();
-        let since = layer_type.spec().map_or(0, |spec| spec.since);
+        let found = self.network.layer(layer).descriptor();
+        let descriptor = found.or_else(|| self.descriptors.get(&layer));
+        let since = descriptor.map_or(0, LayerDescriptor::since);
         if backend.version().minor < since {
             return Err(format!(
-                "the layer exists since interface 1.{since}, and the backend was built against {}",
+                "it needs interface 1.{since}, and the backend was built against {}",
                 backend.version()
             ));
         }
         backend
-            .is_layer_supported(&self.tables.view(), layer.0, buffer)
+            .is_layer_supported(&self.tables.view(), self.places[layer.index()], buffer)
             .map_err(|e| e.to_string())
     }
 }
@@ -384,15 +414,48 @@ fn some_names(network: &Network) -> Vec<String> {
     named.take(SHOWN).cloned().collect()
 }
 
+/// For each pin, whether it matched a layer of the model.
+pub(crate) struct PinMatches(Vec<bool>);
+
+impl PinMatches {
+    pub(super) fn new(options: &OptimizerOptions) -> Self {
+        Self(vec![false; options.pins.len()])
+    }
+
+    /// Checks that every pin matched a layer.
+    pub(super) fn check(
+        &self,
+        network: &Network,
+        options: &OptimizerOptions,
+    ) -> Result<(), OptimizeError> {
+        match options
+            .pins
+            .iter()
+            .zip(&self.0)
+            .find(|(_, matched)| !**matched)
+        {
+            None => Ok(()),
+            Some(((pattern, backend), _)) => Err(OptimizeError::PinMatchesNothing {
+                pattern: pattern.to_string(),
+                backend: backend.clone(),
+                layer_types: layer_types(network),
+                some_names: some_names(network),
+            }),
+        }
+    }
+}
+
 /// The pinned backend of every layer.
 struct Pins(Vec<Option<usize>>);
 
 impl Pins {
     fn new(
         network: &Network,
+        evaluated: &[bool],
         backends: &[Arc<BackendInstance>],
         unusable: &[(BackendId, String)],
         options: &OptimizerOptions,
+        matches: &mut PinMatches,
     ) -> Result<Self, OptimizeError> {
         if options.pins.is_empty() {
             return Ok(Self(Vec::new()));
@@ -405,7 +468,7 @@ impl Pins {
             .enumerate()
             .map(|(index, layer)| (layer.name.as_str(), index))
             .collect();
-        for (pattern, id) in &options.pins {
+        for ((pattern, id), matched) in options.pins.iter().zip(&mut matches.0) {
             let backend = backends.iter().position(|b| b.id() == id).ok_or_else(|| {
                 OptimizeError::PinnedBackendMissing {
                     pattern: pattern.to_string(),
@@ -414,24 +477,18 @@ impl Pins {
                     usable: backends.iter().map(|b| b.id().clone()).collect(),
                 }
             })?;
-            let mut matched = false;
             let mut bind = |index: usize| {
-                pins[index] = Some(backend);
-                matched = true;
+                // There is nothing for a backend to do in the others.
+                if !evaluated[index] {
+                    pins[index] = Some(backend);
+                    *matched = true;
+                }
             };
             match pattern.exact_name() {
                 Some(name) => by_name.get(name).copied().into_iter().for_each(&mut bind),
                 None => (0..layers.len())
                     .filter(|&index| pattern.matches(&layers[index]))
                     .for_each(&mut bind),
-            }
-            if !matched {
-                return Err(OptimizeError::PinMatchesNothing {
-                    pattern: pattern.to_string(),
-                    backend: id.clone(),
-                    layer_types: layer_types(network),
-                    some_names: some_names(network),
-                });
             }
         }
         Ok(Self(pins))

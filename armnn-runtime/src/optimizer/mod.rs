@@ -3,6 +3,7 @@
 mod assignment;
 mod passes;
 mod pattern;
+mod program;
 mod report;
 mod subgraphs;
 
@@ -14,6 +15,8 @@ use armnn_network::Network;
 pub(crate) use assignment::{Assignment, Reassignment};
 pub use passes::{Pass, PassError, PassReport, PassSelection};
 pub use pattern::{LayerPattern, LayerPatternError};
+use program::ProgramOptimizer;
+pub(crate) use program::{OptimizedGraph, OptimizedOperation, OptimizedPart, OptimizedSegment};
 pub use report::{AssignmentReport, Choice, GatheredRefusal, LayerAssignment, Refusal};
 pub(crate) use subgraphs::cut;
 
@@ -65,21 +68,23 @@ impl OptimizerOptions {
 /// A network whose layers are assigned to backends, ready to be loaded.
 #[doc(alias = "IOptimizedNetwork")]
 pub struct OptimizedNetwork {
-    pub(crate) network: Network,
-    pub(crate) constants: ConstantStore,
-    pub(crate) assignment: Assignment,
+    pub(crate) graph: OptimizedGraph,
+    pub(crate) report: AssignmentReport,
     rewrites: Vec<PassReport>,
 }
 
 impl OptimizedNetwork {
-    /// The network. The data of its constants is in the runtime's keeping; here they are empty.
+    /// The network: as the passes left it, or, where it is cut into parts that are optimized one by
+    /// one, as it was given. The data of its constants may be in the runtime's keeping; they are
+    /// empty here then.
     pub fn network(&self) -> &Network {
-        &self.network
+        &self.graph.network
     }
 
-    /// Which backend executes which layer, and why no other one does.
+    /// Which backend executes which layer, and why no other one does. Layers of bodies have numbers
+    /// behind those of the network around them.
     pub fn report(&self) -> &AssignmentReport {
-        &self.assignment.report
+        &self.report
     }
 
     /// What the passes did, in order; those that did nothing are left out.
@@ -91,39 +96,28 @@ impl OptimizedNetwork {
 impl std::fmt::Debug for OptimizedNetwork {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OptimizedNetwork")
-            .field("layers", &self.network.layers().len())
+            .field("layers", &self.report.layers.len())
             .finish_non_exhaustive()
     }
 }
 
 /// Rewrites a network by the passes, and assigns every layer to one of `backends`.
 pub(crate) fn optimize(
-    mut network: Network,
+    network: Network,
     backends: &[Arc<BackendInstance>],
     unusable: &[(BackendId, String)],
     options: &OptimizerOptions,
 ) -> Result<OptimizedNetwork, OptimizeError> {
-    let rewrites = passes::run(&mut network, options);
-    let aligned = backends.iter().any(|b| {
-        !b.capabilities()
-            .has(armnn_backend_api::Capabilities::UNALIGNED_CONSTANTS)
-    });
-    let constants = ConstantStore::take(&mut network, aligned)
-        .map_err(|e| OptimizeError::OutOfMemory { bytes: e.0 })?;
-    let shapes: Vec<Shape> = network.tensors().iter().map(|t| t.info.shape).collect();
-    let uses = tensor_uses(&network);
-    let source = ViewSource {
-        network: &network,
-        shapes: &shapes,
-        constants: &constants,
-        uses: &uses,
-    };
-    let assignment = Assignment::new(&source, backends, unusable, options)?;
+    let mut optimizer = ProgramOptimizer::new(backends, unusable, options);
+    let graph = optimizer.graph(network)?;
+    optimizer.pins.check(&graph.network, options)?;
+    let mut report = optimizer.report;
+    report.layers = optimizer.layers;
+    report.layers.sort_by_key(|entry| entry.layer);
     Ok(OptimizedNetwork {
-        network,
-        constants,
-        assignment,
-        rewrites,
+        graph,
+        report,
+        rewrites: optimizer.rewrites,
     })
 }
 
@@ -138,21 +132,29 @@ pub(crate) fn ask(mut network: Network, backend: &Arc<BackendInstance>) -> Resul
     let constants = ConstantStore::take(&mut network, aligned)
         .map_err(|e| format!("not enough memory for {} bytes", e.0))?;
     let shapes: Vec<Shape> = network.tensors().iter().map(|t| t.info.shape).collect();
-    let uses = tensor_uses(&network);
+    let descriptors = network.provisional_descriptors();
+    let uses = tensor_uses(&network, &network.evaluated_layers());
     let source = ViewSource {
         network: &network,
         shapes: &shapes,
         constants: &constants,
+        descriptors: &descriptors,
         uses: &uses,
     };
     assignment::ask(&source, backend)
 }
 
-/// For every tensor, how many layers read it, plus one if it is an output of the network.
-pub(crate) fn tensor_uses(network: &Network) -> Vec<u32> {
+/// For every tensor, how many layers read it, plus one if it is an output of the network. Layers
+/// that no backend executes do not count, nor do parameters.
+pub(crate) fn tensor_uses(network: &Network, evaluated: &[bool]) -> Vec<u32> {
     let mut uses = vec![0u32; network.tensors().len()];
-    for layer in network.layers() {
-        for input in layer.present_inputs() {
+    for (layer, _) in network
+        .layers()
+        .iter()
+        .zip(evaluated)
+        .filter(|(_, evaluated)| !**evaluated)
+    {
+        for input in layer.data_inputs().iter().flatten() {
             uses[input.index()] += 1;
         }
     }

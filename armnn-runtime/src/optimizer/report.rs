@@ -23,9 +23,11 @@ pub struct LayerAssignment {
     pub layer: LayerId,
     /// Its name in the model.
     pub name: String,
-    /// Its type.
+    /// Its type, if it is one of a backend.
     pub layer_type: LayerType,
-    /// The backend that executes it.
+    /// The name of its type.
+    pub type_name: String,
+    /// The backend that executes it; `Runtime` where the runtime does its work itself.
     pub backend: BackendId,
     /// Why this one.
     pub choice: Choice,
@@ -44,6 +46,8 @@ pub enum Choice {
     Preference,
     /// All its inputs are constant, so it runs once, where its result is read.
     FollowsConsumer,
+    /// No backend executes it: control flow, and arithmetic on shapes.
+    Runtime,
     /// What was assigned to it refused it while the network was compiled.
     Reassigned,
 }

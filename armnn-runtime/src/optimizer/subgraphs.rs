@@ -19,13 +19,22 @@ pub(crate) struct Subgraph {
 ///
 /// Layers that depend on constants alone could be anywhere before their consumers; they are put
 /// into the latest epoch possible, to be in one subgraph with what reads them.
-pub(crate) fn cut(network: &Network, assignment: &Assignment) -> Vec<Subgraph> {
+///
+/// `is_executed` tells which layers are executed at all; the others have no part in it.
+pub(crate) fn cut(
+    network: &Network,
+    assignment: &Assignment,
+    is_executed: &[bool],
+) -> Vec<Subgraph> {
     let backend_of = &assignment.of_layer;
     let mut epochs = vec![0u32; network.layers().len()];
     for (index, layer) in network.layers().iter().enumerate() {
         epochs[index] = layer
-            .present_inputs()
-            .filter_map(|input| network.tensor(input).producer())
+            .data_inputs()
+            .iter()
+            .flatten()
+            .filter_map(|&input| network.tensor(input).producer())
+            .filter(|p| is_executed[p.index()])
             .map(|p| epochs[p.index()] + u32::from(backend_of[p.index()] != backend_of[index]))
             .max()
             .unwrap_or(0);
@@ -33,13 +42,14 @@ pub(crate) fn cut(network: &Network, assignment: &Assignment) -> Vec<Subgraph> {
     if assignment.is_constant.contains(&true) {
         let consumers = network.consumers();
         for (index, layer) in network.layers().iter().enumerate().rev() {
-            if !assignment.is_constant[index] {
+            if !assignment.is_constant[index] || !is_executed[index] {
                 continue;
             }
             let latest = layer
                 .outputs
                 .iter()
                 .flat_map(|output| &consumers[output.index()])
+                .filter(|c| is_executed[c.index()])
                 .map(|c| {
                     let other = backend_of[c.index()] != backend_of[index];
                     epochs[c.index()].saturating_sub(u32::from(other))
@@ -52,6 +62,9 @@ pub(crate) fn cut(network: &Network, assignment: &Assignment) -> Vec<Subgraph> {
     }
     let mut subgraphs: BTreeMap<(u32, usize), Vec<LayerId>> = BTreeMap::new();
     for (index, &epoch) in epochs.iter().enumerate() {
+        if !is_executed[index] {
+            continue;
+        }
         subgraphs
             .entry((epoch, backend_of[index]))
             .or_default()

@@ -1,9 +1,12 @@
 //! Compiling a network for given input shapes.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use armnn_backend_api::{BackendError, NO_TENSOR, Shape, Status};
-use armnn_network::{LayerId, Network, TensorId, infer_shapes};
+use armnn_network::{Inference, KnownValue, LayerId, Network, TensorId, infer};
 
 use super::{
     Location, Plan, Step, ViewSource, ViewTables,
@@ -12,6 +15,7 @@ use super::{
     memory,
 };
 use crate::{
+    aligned_buffer::AlignedBuffer,
     backend::ModelContextHandle,
     error::{LoadError, OptimizeError},
     network::Derived,
@@ -24,6 +28,8 @@ pub(crate) struct PlanSource<'a> {
     pub(crate) network: &'a Network,
     pub(crate) constants: &'a ConstantStore,
     pub(crate) uses: &'a [u32],
+    /// Which layers shape inference evaluates.
+    pub(crate) evaluated: &'a [bool],
     /// One for each backend of the assignment, made when first needed.
     pub(crate) contexts: &'a dyn Fn(usize) -> Result<Arc<ModelContextHandle>, LoadError>,
     /// What was computed from constants by earlier plans, and is by this one.
@@ -41,18 +47,31 @@ pub(crate) fn compile(
     source: &PlanSource<'_>,
     mut assignment: Assignment,
     input_shapes: &[Shape],
+    input_values: &[Option<KnownValue>],
 ) -> Result<Plan, LoadError> {
-    let shapes = infer_shapes(source.network, input_shapes)?;
+    let inference = infer(source.network, input_shapes, input_values)?;
+    let known = known_tensors(source, &inference)?;
+    let Inference {
+        shapes,
+        descriptors,
+        ..
+    } = inference;
     let byte_lens = byte_lens(source, &shapes)?;
     let view_source = ViewSource {
         network: source.network,
         shapes: &shapes,
         constants: source.constants,
+        descriptors: &descriptors,
         uses: source.uses,
     };
+    let is_executed: Vec<bool> = source
+        .evaluated
+        .iter()
+        .map(|evaluated| !evaluated)
+        .collect();
     // A layer that is refused goes to the next backend, and never back, so this ends.
     let steps = loop {
-        let (steps, refused) = compile_subgraphs(source, &view_source, &assignment)?;
+        let (steps, refused) = compile_subgraphs(source, &view_source, &assignment, &is_executed)?;
         if refused.is_empty() {
             break steps;
         }
@@ -60,10 +79,12 @@ pub(crate) fn compile(
             .reassign(&view_source, refused)
             .map_err(LoadError::Refused)?;
     };
-    let (load_steps, steps) = split(source, steps);
+    let (load_steps, steps) = split(source, &shapes, steps);
     memory::derive(source, &shapes, &byte_lens, load_steps)?;
-    let layout = memory::lay_out(source, &view_source, &byte_lens, steps)?;
+    let layout = memory::lay_out(source, &view_source, &byte_lens, &known, steps)?;
     Ok(Plan {
+        known,
+        descriptors,
         byte_lens,
         assignment,
         steps: layout.steps,
@@ -76,6 +97,30 @@ pub(crate) fn compile(
     })
 }
 
+/// The tensors that layers which are not executed give, as far as something reads them.
+fn known_tensors(
+    source: &PlanSource<'_>,
+    inference: &Inference,
+) -> Result<HashMap<TensorId, Arc<AlignedBuffer>>, LoadError> {
+    let layers = source.network.layers().iter().zip(source.evaluated);
+    layers
+        .filter(|(_, evaluated)| **evaluated)
+        .flat_map(|(layer, _)| &layer.outputs)
+        .filter(|id| source.uses[id.index()] > 0)
+        .map(|&id| {
+            let bytes = inference.values.get(&id).and_then(KnownValue::to_bytes);
+            let bytes = bytes.ok_or_else(|| LoadError::NotEvaluated {
+                tensor: source.network.tensor(id).name.clone(),
+            })?;
+            let buffer = AlignedBuffer::copy_of(&bytes).map_err(|e| LoadError::OutOfMemory {
+                bytes: e.0 as u64,
+                what: "what is computed from shapes".to_owned(),
+            })?;
+            Ok((id, Arc::new(buffer)))
+        })
+        .collect()
+}
+
 /// Bytes of every tensor; an error names the tensor that is too large.
 fn byte_lens(source: &PlanSource<'_>, shapes: &[Shape]) -> Result<Vec<usize>, LoadError> {
     source
@@ -85,10 +130,8 @@ fn byte_lens(source: &PlanSource<'_>, shapes: &[Shape]) -> Result<Vec<usize>, Lo
         .zip(shapes)
         .map(|(tensor, shape)| {
             if !shape.is_known() {
-                return Err(LoadError::UnknownShape {
-                    tensor: tensor.name.clone(),
-                    shape: *shape,
-                });
+                // Its layer tells when it is executed.
+                return Ok(0);
             }
             let len = shape
                 .num_elements()
@@ -109,10 +152,11 @@ fn compile_subgraphs(
     source: &PlanSource<'_>,
     view_source: &ViewSource<'_>,
     assignment: &Assignment,
+    is_executed: &[bool],
 ) -> Result<(Vec<Step>, Vec<Reassignment>), LoadError> {
     let mut steps = Vec::new();
     let mut refused = Vec::new();
-    for subgraph in cut(source.network, assignment) {
+    for subgraph in cut(source.network, assignment, is_executed) {
         let context = (source.contexts)(subgraph.backend)?;
         let tables = ViewTables::new(view_source, subgraph.layers);
         let failed = |e: BackendError| {
@@ -232,7 +276,7 @@ fn single_layer_step(
 }
 
 /// Divides steps into those that depend on constants alone and are done once, and the others.
-fn split(source: &PlanSource<'_>, steps: Vec<Step>) -> (Vec<Step>, Vec<Step>) {
+fn split(source: &PlanSource<'_>, shapes: &[Shape], steps: Vec<Step>) -> (Vec<Step>, Vec<Step>) {
     let mut once = vec![false; source.network.tensors().len()];
     let mut load_steps = Vec::new();
     let mut run_steps = Vec::new();
@@ -242,7 +286,9 @@ fn split(source: &PlanSource<'_>, steps: Vec<Step>) -> (Vec<Step>, Vec<Step>) {
                 || source.network.tensor(*id).constant().is_some()
                 || source.derived.has(*id)
         };
-        if step.inputs.iter().flatten().all(is_constant) {
+        // What finds out its own size is executed each time.
+        let is_sized = |id: &TensorId| shapes[id.index()].is_known();
+        if step.inputs.iter().flatten().all(is_constant) && step.outputs.iter().all(is_sized) {
             step.outputs.iter().for_each(|o| once[o.index()] = true);
             load_steps.push(step);
         } else {

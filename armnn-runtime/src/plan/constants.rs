@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use armnn_network::{Network, TensorId};
+use armnn_network::{KnownValue, Network, TensorId};
 use bytes::Bytes;
 
 use crate::aligned_buffer::{AlignedBuffer, AllocationError};
@@ -27,10 +27,17 @@ impl ConstantStore {
     /// Takes the data of a network's constants out of it. `aligned`: some backend needs them
     /// aligned.
     pub(crate) fn take(network: &mut Network, aligned: bool) -> Result<Self, AllocationError> {
+        // What shapes may be computed with stays in the network, too.
+        let stays = match network.computes_with_shapes() {
+            true => KnownValue::MOST_ELEMENTS * size_of::<u64>(),
+            false => 0,
+        };
         let data = (0..network.tensors().len() as u32)
             .map(|index| {
                 let id = TensorId(index);
-                let Some(bytes) = network.take_constant_data(id) else {
+                let kept = network.tensor(id).constant();
+                let kept = kept.filter(|bytes| bytes.len() <= stays).cloned();
+                let Some(bytes) = kept.or_else(|| network.take_constant_data(id)) else {
                     return Ok(None);
                 };
                 let data_type = network.tensor(id).info.data_type;

@@ -16,7 +16,7 @@ use crate::{
     aligned_buffer::AlignedBuffer,
     backend::TensorHandleRef,
     error::LoadError,
-    network::{StepRunner, TensorAddress},
+    network::{StepRunner, StepTensors, TensorAddress},
 };
 
 /// The memory of a plan.
@@ -90,8 +90,13 @@ pub(super) fn derive(
     };
     let mut runner = StepRunner::new(
         &steps,
-        shapes,
-        byte_lens,
+        &StepTensors {
+            network: source.network,
+            shapes,
+            byte_lens,
+            memory_limit: source.memory_limit,
+            borders: &[],
+        },
         source.pool,
         scratch.as_ptr(),
         source.n_contexts,
@@ -125,6 +130,7 @@ pub(super) fn lay_out(
     source: &PlanSource<'_>,
     view_source: &ViewSource<'_>,
     byte_lens: &[usize],
+    known: &HashMap<TensorId, Arc<AlignedBuffer>>,
     mut steps: Vec<Step>,
 ) -> Result<Layout, LoadError> {
     let network = source.network;
@@ -133,6 +139,9 @@ pub(super) fn lay_out(
         if let Some(fixed) = fixed_location(source, TensorId(index as u32)) {
             *location = fixed;
         }
+    }
+    for id in known.keys() {
+        locations[id.index()] = Location::Known;
     }
     // What a step of this plan produces is its own, also if an earlier plan computed it once for all:
     // what is shared is never written again.
@@ -160,7 +169,9 @@ pub(super) fn lay_out(
 
     for (index, step) in steps.iter_mut().enumerate() {
         for &output in &step.outputs {
-            if locations[output.index()] == Location::None {
+            if !view_source.shapes[output.index()].is_known() {
+                locations[output.index()] = Location::Dynamic;
+            } else if locations[output.index()] == Location::None {
                 locations[output.index()] = arena.allocate(output, byte_lens[output.index()])?;
             }
         }
@@ -267,7 +278,10 @@ fn make_handles(
     let mut handles = Vec::new();
     for &tensor in steps.iter().flat_map(|step| &step.outputs) {
         let context = owner[&tensor];
-        if kept[tensor.index()] || context == SEVERAL || locations[tensor.index()] != Location::None
+        if kept[tensor.index()]
+            || context == SEVERAL
+            || locations[tensor.index()] != Location::None
+            || !view_source.shapes[tensor.index()].is_known()
         {
             continue;
         }

@@ -7,9 +7,12 @@ mod constants;
 mod memory;
 mod view_tables;
 
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
-use armnn_backend_api::{BackendError, Shape};
+use armnn_backend_api::{BackendError, LayerDescriptor, Shape};
 use armnn_network::{LayerId, TensorId};
 
 pub(crate) use compile::{PlanSource, compile};
@@ -17,6 +20,7 @@ pub(crate) use constants::ConstantStore;
 pub(crate) use view_tables::{ViewSource, ViewTables, constant_id, tensor_desc};
 
 use crate::{
+    aligned_buffer::AlignedBuffer,
     backend::{ModelContextHandle, TensorHandleRef, WorkloadHandle},
     optimizer::Assignment,
 };
@@ -25,8 +29,12 @@ use crate::{
 pub(crate) struct Plan {
     /// The shape of every tensor.
     pub(crate) shapes: Vec<Shape>,
-    /// Bytes of every tensor.
+    /// The descriptors of deferred layers.
+    pub(crate) descriptors: HashMap<LayerId, LayerDescriptor>,
+    /// Bytes of every tensor; 0 where a layer finds out when it is executed.
     pub(crate) byte_lens: Vec<usize>,
+    /// Tensors whose values shape inference found, and that something reads.
+    pub(crate) known: HashMap<TensorId, Arc<AlignedBuffer>>,
     /// The assignment, as it became while the plan was compiled.
     pub(crate) assignment: Assignment,
     /// What is done for each execution, in order.
@@ -66,10 +74,14 @@ pub(crate) enum Location {
     Constant,
     /// Computed once from constants.
     Derived,
+    /// Among the known tensors of the plan.
+    Known,
     /// In the arena, from this offset on.
     Arena(usize),
     /// In a handle of a backend.
     Handle(usize),
+    /// In memory that its layer asks for when it is executed.
+    Dynamic,
 }
 
 /// A tensor in a handle of a backend.

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, marker::PhantomData, ptr::null};
 
 use armnn_backend_api::{
-    Shape,
+    LayerDescriptor, Shape,
     sys::{self, ArmnnLayerDesc, ArmnnQuantization, ArmnnStr, ArmnnSubgraphView, ArmnnTensorDesc},
 };
 use armnn_network::{LayerId, Network, TensorId};
@@ -29,6 +29,8 @@ pub(crate) struct ViewSource<'a> {
     /// The shape of every tensor.
     pub(crate) shapes: &'a [Shape],
     pub(crate) constants: &'a dyn ConstantAccess,
+    /// The descriptors of deferred layers.
+    pub(crate) descriptors: &'a HashMap<LayerId, LayerDescriptor>,
     /// For every tensor, how many layers read it in the whole network, plus one if it is an output
     /// of the network.
     pub(crate) uses: &'a [u32],
@@ -62,7 +64,7 @@ impl<'a> ViewTables<'a> {
             let inputs = indices.len();
             indices.extend(
                 layer
-                    .inputs
+                    .data_inputs()
                     .iter()
                     .map(|i| i.map_or(sys::ARMNN_NO_TENSOR, &mut index_of)),
             );
@@ -116,7 +118,9 @@ impl<'a> ViewTables<'a> {
             .zip(&ranges)
             .map(|(&id, &(inputs, outputs, end))| {
                 let layer = network.layer(id);
-                let (descriptor, descriptor_size) = layer.descriptor.raw();
+                let descriptor = layer.descriptor().or_else(|| source.descriptors.get(&id));
+                // Layers without one are the runtime's, and no backend is asked about them.
+                let (descriptor, descriptor_size) = descriptor.map_or((null(), 0), |d| d.raw());
                 ArmnnLayerDesc {
                     name: raw_str(&layer.name),
                     layer_type: layer.layer_type().0,

@@ -1,5 +1,7 @@
 //! Activation.
 
+mod quantized;
+
 use armnn_backend_api::{
     ActivationDescriptor, ActivationFunction, ExecutionContext, LayerView, Result, Synchronous,
     Workload,
@@ -8,12 +10,17 @@ use armnn_backend_api::{
 use crate::{
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
     layer_checks::{FLOATS, input, invalid, num_elements, output, require_named, require_one_type},
+    quantized_arithmetic::QUANTIZED,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ActivationDescriptor) -> Result<()> {
     let function = descriptor.function();
     require_named(function, function.name())?;
-    require_one_type(layer, FLOATS)
+    require_one_type(layer, &[FLOATS, QUANTIZED])?;
+    match output(layer, 0)?.data_type().is_quantized() {
+        true => quantized::check(layer),
+        false => Ok(()),
+    }
 }
 
 pub(crate) fn workload(
@@ -22,6 +29,9 @@ pub(crate) fn workload(
 ) -> Result<Box<dyn Workload>> {
     if num_elements(layer, input(layer, 0)?)? != num_elements(layer, output(layer, 0)?)? {
         return Err(invalid("input and output differ in size"));
+    }
+    if output(layer, 0)?.data_type().is_quantized() {
+        return quantized::workload(layer, descriptor);
     }
     float_workload(layer, Activation(*descriptor))
 }

@@ -34,8 +34,8 @@ pub(crate) const TYPES: &[DataType] = &[
 ];
 
 pub(crate) fn check(layer: LayerView<'_>, _: &CastDescriptor) -> Result<()> {
-    require_input(layer, 0, TYPES)?;
-    require_output(layer, 0, TYPES)
+    require_input(layer, 0, &[TYPES])?;
+    require_output(layer, 0, &[TYPES])
 }
 
 pub(crate) fn workload(layer: LayerView<'_>, _: &CastDescriptor) -> Result<Box<dyn Workload>> {

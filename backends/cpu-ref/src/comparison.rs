@@ -19,9 +19,9 @@ use crate::{
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ComparisonDescriptor) -> Result<()> {
     let operation = descriptor.operation();
     require_named(operation, operation.name())?;
-    require_output(layer, 0, &[DataType::Boolean])?;
-    require_input(layer, 0, TYPES)?;
-    require_input(layer, 1, &[input(layer, 0)?.data_type()])
+    require_output(layer, 0, &[&[DataType::Boolean]])?;
+    require_input(layer, 0, &[TYPES])?;
+    require_input(layer, 1, &[&[input(layer, 0)?.data_type()]])
 }
 
 pub(crate) fn workload(

@@ -1,5 +1,7 @@
 //! Convolution2d.
 
+mod quantized;
+
 use armnn_backend_api::{Convolution2dDescriptor, DataLayout, LayerView, Result, Workload};
 
 use crate::{
@@ -11,10 +13,15 @@ use crate::{
         require_one_type,
     },
     sliding_window::sliding_windows,
+    weighted_sum,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &Convolution2dDescriptor) -> Result<()> {
-    require_one_type(layer, FLOATS)?;
+    if weighted_sum::is_quantized(layer)? {
+        weighted_sum::check(layer)?;
+    } else {
+        require_one_type(layer, &[FLOATS])?;
+    }
     require_image_layout(descriptor.data_layout())
 }
 
@@ -52,6 +59,17 @@ pub(crate) fn workload(
         taps: (k_h, k_w),
         may_round_up: false
     );
+    if weighted_sum::is_quantized(layer)? {
+        let geometry = quantized::Geometry {
+            rows,
+            columns,
+            in_channels: in_c,
+            out_channels: out_c,
+            groups,
+            is_nhwc,
+        };
+        return quantized::workload(layer, geometry);
+    }
     if !is_nhwc {
         let weights = WeightLayout::PlanePerPair {
             in_channels: w_in_c,

@@ -1,5 +1,7 @@
 //! DepthwiseConvolution2d; the kernel for NHWC.
 
+mod quantized;
+
 use armnn_backend_api::{
     DataLayout, DepthwiseConvolution2dDescriptor, ExecutionContext, LayerView, Result, Synchronous,
     Workload,
@@ -14,13 +16,18 @@ use crate::{
     },
     parallel::for_each_chunk,
     sliding_window::{SlidingWindow, sliding_windows},
+    weighted_sum,
 };
 
 pub(crate) fn check(
     layer: LayerView<'_>,
     descriptor: &DepthwiseConvolution2dDescriptor,
 ) -> Result<()> {
-    require_one_type(layer, FLOATS)?;
+    if weighted_sum::is_quantized(layer)? {
+        weighted_sum::check(layer)?;
+    } else {
+        require_one_type(layer, &[FLOATS])?;
+    }
     require_image_layout(descriptor.data_layout())
 }
 
@@ -51,6 +58,16 @@ pub(crate) fn workload(
         taps: (k_h, k_w),
         may_round_up: false
     );
+    if weighted_sum::is_quantized(layer)? {
+        let geometry = quantized::Geometry {
+            rows,
+            columns,
+            in_channels: in_c,
+            out_channels: out_c,
+            is_nhwc,
+        };
+        return quantized::workload(layer, geometry);
+    }
     if is_nhwc {
         let kernel = NhwcDepthwiseConvolution {
             rows,

@@ -1,5 +1,7 @@
 //! FullyConnected.
 
+mod quantized;
+
 use armnn_backend_api::{
     ExecutionContext, FullyConnectedDescriptor, LayerView, Result, Synchronous, Workload,
 };
@@ -9,10 +11,14 @@ use crate::{
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
     layer_checks::{FLOATS, dims_of_rank, input, invalid, num_elements, output, require_one_type},
     matrix::MatrixProduct,
+    weighted_sum,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &FullyConnectedDescriptor) -> Result<()> {
-    require_one_type(layer, FLOATS)
+    if weighted_sum::is_quantized(layer)? {
+        return weighted_sum::check(layer);
+    }
+    require_one_type(layer, &[FLOATS])
 }
 
 pub(crate) fn workload(
@@ -42,6 +48,9 @@ pub(crate) fn workload(
         transpose_x: false,
         transpose_y: is_transposed,
     };
+    if weighted_sum::is_quantized(layer)? {
+        return quantized::workload(layer, product);
+    }
     float_workload(layer, FullyConnected(product))
 }
 

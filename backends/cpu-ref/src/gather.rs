@@ -16,8 +16,8 @@ use crate::{
 pub(crate) fn check(layer: LayerView<'_>, _: &GatherDescriptor) -> Result<()> {
     let data_type = input(layer, 0)?.data_type();
     element_size(data_type)?;
-    require_input(layer, 1, &[DataType::Signed32])?;
-    require_output(layer, 0, &[data_type])?;
+    require_input(layer, 1, &[&[DataType::Signed32]])?;
+    require_output(layer, 0, &[&[data_type]])?;
     require_same_quantization(layer)
 }
 

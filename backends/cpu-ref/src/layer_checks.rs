@@ -13,6 +13,18 @@ use armnn_backend_api::{
 /// The types that layers compute real numbers with.
 pub(crate) const FLOATS: &[DataType] = &[DataType::Float32, DataType::Float16];
 
+/// Integers without quantization.
+pub(crate) const INTEGERS: &[DataType] = &[
+    DataType::Int8,
+    DataType::Int16,
+    DataType::Signed32,
+    DataType::Signed64,
+    DataType::UInt8,
+    DataType::UInt16,
+    DataType::UInt32,
+    DataType::UInt64,
+];
+
 /// The reason why a layer is not executed here.
 pub(crate) fn refusal(reason: impl fmt::Display) -> BackendError {
     BackendError::unsupported(reason.to_string())
@@ -121,21 +133,21 @@ pub(crate) fn dims_of_rank<const RANK: usize>(
     })
 }
 
-/// Refuses a layer with an input of any other type.
+/// Refuses a layer with an input of a type that is in none of these lists.
 pub(crate) fn require_input(
     layer: LayerView<'_>,
     position: usize,
-    allowed: &[DataType],
+    allowed: &[&[DataType]],
 ) -> Result<()> {
     let tensor = input(layer, position)?;
     require_type(tensor, allowed, || input_role(layer.layer_type(), position))
 }
 
-/// Refuses a layer with an output of any other type.
+/// Refuses a layer with an output of a type that is in none of these lists.
 pub(crate) fn require_output(
     layer: LayerView<'_>,
     position: usize,
-    allowed: &[DataType],
+    allowed: &[&[DataType]],
 ) -> Result<()> {
     let tensor = output(layer, position)?;
     require_type(tensor, allowed, || {
@@ -143,18 +155,18 @@ pub(crate) fn require_output(
     })
 }
 
-/// Refuses a layer whose inputs and outputs are not all of one of these types.
-pub(crate) fn require_one_type(layer: LayerView<'_>, allowed: &[DataType]) -> Result<()> {
+/// Refuses a layer whose inputs and outputs are not all of one of the types in these lists.
+pub(crate) fn require_one_type(layer: LayerView<'_>, allowed: &[&[DataType]]) -> Result<()> {
     require_output(layer, 0, allowed)?;
-    let common = [output(layer, 0)?.data_type()];
+    let common: &[&[DataType]] = &[&[output(layer, 0)?.data_type()]];
     for position in 0..layer.input_indices().len() {
         if layer.input(position).is_some() {
             require_input(layer, position, allowed)?;
-            require_input(layer, position, &common)?;
+            require_input(layer, position, common)?;
         }
     }
     for position in 1..layer.output_indices().len() {
-        require_output(layer, position, &common)?;
+        require_output(layer, position, common)?;
     }
     Ok(())
 }
@@ -201,11 +213,11 @@ pub(crate) fn require_image_layout(layout: DataLayout) -> Result<()> {
 
 fn require_type(
     tensor: TensorView<'_>,
-    allowed: &[DataType],
+    allowed: &[&[DataType]],
     role: impl Fn() -> String,
 ) -> Result<()> {
     let data_type = tensor.data_type();
-    if allowed.contains(&data_type) {
+    if allowed.iter().any(|types| types.contains(&data_type)) {
         return Ok(());
     }
     Err(refusal(format_args!(
@@ -215,11 +227,11 @@ fn require_type(
     )))
 }
 
-struct List<'a>(&'a [DataType]);
+struct List<'a>(&'a [&'a [DataType]]);
 
 impl fmt::Display for List<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, data_type) in self.0.iter().enumerate() {
+        for (i, data_type) in self.0.iter().copied().flatten().enumerate() {
             if i > 0 {
                 f.write_str(", ")?;
             }

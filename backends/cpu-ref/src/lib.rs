@@ -23,12 +23,14 @@ mod convolution_nchw;
 mod convolution_nhwc;
 mod copy;
 mod depthwise_convolution2d;
+mod element_workload;
 mod elementwise_binary;
 mod elementwise_unary;
 mod float_workload;
 mod fully_connected;
 mod gather;
 mod layer_checks;
+mod lookup_table;
 mod loop_nest;
 mod matrix;
 mod pad;
@@ -36,6 +38,8 @@ mod parallel;
 mod pooling2d;
 mod prelu;
 mod quantize;
+mod quantized_arithmetic;
+mod reciprocal;
 mod reduce;
 mod reshape;
 mod resize;
@@ -46,6 +50,7 @@ mod strided_slice;
 #[cfg(test)]
 mod test_harness;
 mod transpose;
+mod weighted_sum;
 
 use armnn_backend_api::{
     BackendKind, Capabilities, DescriptorRef, HostMemory, IBackendInternal, LayerView,

@@ -12,7 +12,7 @@ use crate::{
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &PreluDescriptor) -> Result<()> {
-    require_one_type(layer, FLOATS)
+    require_one_type(layer, &[FLOATS])
 }
 
 pub(crate) fn workload(layer: LayerView<'_>, _: &PreluDescriptor) -> Result<Box<dyn Workload>> {

@@ -25,15 +25,15 @@ const QUANTIZED: &[DataType] = &[
 
 /// For Quantize.
 pub(crate) fn check_quantize(layer: LayerView<'_>, _: &QuantizeDescriptor) -> Result<()> {
-    require_input(layer, 0, FLOATS)?;
-    require_output(layer, 0, QUANTIZED)?;
+    require_input(layer, 0, &[FLOATS])?;
+    require_output(layer, 0, &[QUANTIZED])?;
     require_parameters(output(layer, 0)?, "output")
 }
 
 /// For Dequantize.
 pub(crate) fn check_dequantize(layer: LayerView<'_>, _: &DequantizeDescriptor) -> Result<()> {
-    require_input(layer, 0, QUANTIZED)?;
-    require_output(layer, 0, FLOATS)?;
+    require_input(layer, 0, &[QUANTIZED])?;
+    require_output(layer, 0, &[FLOATS])?;
     require_parameters(input(layer, 0)?, "input")
 }
 

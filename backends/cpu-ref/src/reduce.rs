@@ -15,7 +15,7 @@ use crate::{
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ReduceDescriptor) -> Result<()> {
     let operation = descriptor.operation();
     require_named(operation, operation.name())?;
-    require_one_type(layer, FLOATS)
+    require_one_type(layer, &[FLOATS])
 }
 
 pub(crate) fn workload(

@@ -14,7 +14,7 @@ use crate::{
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ResizeDescriptor) -> Result<()> {
-    require_one_type(layer, FLOATS)?;
+    require_one_type(layer, &[FLOATS])?;
     require_image_layout(descriptor.data_layout())?;
     require_named(descriptor.method(), descriptor.method().name())
 }

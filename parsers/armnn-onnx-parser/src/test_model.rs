@@ -222,7 +222,9 @@ pub(crate) fn single(
 
 pub(crate) fn descriptors(network: &Network) -> Vec<LayerDescriptor> {
     let layers = network.layers().iter();
-    layers.map(|layer| layer.descriptor.clone()).collect()
+    layers
+        .map(|layer| layer.descriptor().unwrap().clone())
+        .collect()
 }
 
 pub(crate) fn types(network: &Network) -> Vec<LayerType> {

@@ -233,7 +233,7 @@ pub(crate) fn descriptors(network: &Network) -> Vec<&LayerDescriptor> {
     network
         .layers()
         .iter()
-        .map(|layer| &layer.descriptor)
+        .map(|layer| layer.descriptor().unwrap())
         .collect()
 }
 

@@ -67,8 +67,8 @@ fn the_first_convolution_is_padded_as_tensorflow_does() {
     let first = network
         .layers()
         .iter()
-        .find_map(|layer| match &layer.descriptor {
-            LayerDescriptor::Convolution2d(descriptor) => Some(descriptor),
+        .find_map(|layer| match layer.descriptor() {
+            Some(LayerDescriptor::Convolution2d(descriptor)) => Some(descriptor),
             _ => None,
         })
         .unwrap();

@@ -125,9 +125,9 @@ fn folder() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    println!(
-        "skipped: no folder {}; ARMNN_TEST_DATA names its parent",
-        folder.display()
-    );
+    let folder = folder.display();
+    skipped_tests::skip(format!(
+        "no folder {folder}; ARMNN_TEST_DATA names its parent"
+    ));
     None
 }

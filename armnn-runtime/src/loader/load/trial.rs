@@ -1,6 +1,9 @@
 //! Trying candidates one after another.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    path::PathBuf,
+};
 
 use armnn_backend_api::BackendId;
 
@@ -42,7 +45,7 @@ pub(super) unsafe fn try_all<P, T>(
     );
     let mut load = Load {
         request,
-        taken: request.taken.clone(),
+        taken: linked_in(request),
         create,
         backends: Vec::new(),
         verdicts,
@@ -59,6 +62,13 @@ pub(super) unsafe fn try_all<P, T>(
         unsafe { load.directory(trials.drain(..count).collect()) };
     }
     load.backends
+}
+
+/// The ids that are taken, each with the file that holds it; without one, the backend is linked in.
+type Taken = BTreeMap<BackendId, Option<PathBuf>>;
+
+fn linked_in<P>(request: &Request<'_, P>) -> Taken {
+    request.taken.iter().map(|id| (id.clone(), None)).collect()
 }
 
 /// A candidate on its way through the stages.
@@ -78,7 +88,7 @@ struct Before {
 
 struct Load<'a, P, T, C> {
     request: &'a Request<'a, P>,
-    taken: BTreeSet<BackendId>,
+    taken: Taken,
     create: C,
     backends: Vec<T>,
     verdicts: &'a mut [Option<Verdict>],
@@ -171,13 +181,15 @@ where
         let verdict = match created {
             Err(refusal) => refused(refusal),
             Ok(Created::Usable(created)) => {
-                self.taken.insert(id.clone());
+                self.taken
+                    .insert(id.clone(), Some(trial.candidate.path.clone()));
                 self.backends.push(created);
                 trial.warn_of_strange_name(&id);
                 trial.candidate.loaded(Stage::Create, id, version)
             }
             Ok(Created::Unavailable(created, refusal)) => {
-                self.taken.insert(id.clone());
+                self.taken
+                    .insert(id.clone(), Some(trial.candidate.path.clone()));
                 self.backends.push(created);
                 let mut verdict = refused(refusal);
                 verdict.status = Status::Unavailable;
@@ -211,7 +223,7 @@ impl Trial {
     fn may_be_opened<P>(
         &self,
         request: &Request<'_, P>,
-        taken: &BTreeSet<BackendId>,
+        taken: &Taken,
     ) -> Result<(), Box<Verdict>> {
         if !is_backend_supported(&self.inspection) {
             let refusal = self.inspection.refusal().cloned();
@@ -275,18 +287,28 @@ fn check_id<P>(
     stage: Stage,
     id: &BackendId,
     request: &Request<'_, P>,
-    taken: &BTreeSet<BackendId>,
+    taken: &Taken,
 ) -> Result<(), Refusal> {
     check_wanted(stage, id.as_str(), request)?;
-    if taken.contains(id) {
-        return Err(Refusal::new(
-            stage,
-            Code::IdDuplicate,
-            format!("there is already a backend '{id}'"),
-        )
-        .with_hint("remove the one that is not wanted"));
-    }
-    Ok(())
+    let Some(holder) = taken.get(id) else {
+        return Ok(());
+    };
+    let (holder, hint) = match holder {
+        Some(file) => (
+            file.display().to_string(),
+            "remove the one that is not wanted",
+        ),
+        None => (
+            "the one that is linked into the application".to_owned(),
+            "remove the file, or do not link that backend in",
+        ),
+    };
+    Err(Refusal::new(
+        stage,
+        Code::IdDuplicate,
+        format!("there is already a backend '{id}': {holder}"),
+    )
+    .with_hint(hint))
 }
 
 fn check_wanted<P>(stage: Stage, id: &str, request: &Request<'_, P>) -> Result<(), Refusal> {

@@ -56,7 +56,7 @@ struct Fold {
 
 impl Fold {
     fn of(rewrite: &Rewrite<'_>, reads: &[u32], id: LayerId, layer: &Layer) -> Option<Self> {
-        let D::ElementwiseBinary(d) = &layer.descriptor else {
+        let Some(D::ElementwiseBinary(d)) = layer.descriptor() else {
             return None;
         };
         let operation = d.operation();

@@ -31,7 +31,8 @@ pub(super) fn run(rewrite: &mut Rewrite<'_>, kept: &Kept) {
         let other = rewrite.network().layer(earlier);
         let pairs = || layer.outputs.iter().zip(&other.outputs);
         let is_same = kept.may_go(layer)
-            && other.descriptor == layer.descriptor
+            && other.descriptor().is_some()
+            && other.descriptor() == layer.descriptor()
             && rewrite.inputs(earlier) == inputs
             && other.outputs.len() == layer.outputs.len()
             && pairs().all(|(&old, &new)| rewrite.can_replace(old, new).is_ok());
@@ -54,7 +55,7 @@ fn hash(rewrite: &Rewrite<'_>, layer: &Layer, inputs: &[Option<TensorId>]) -> u6
     let mut text = Text(DefaultHasher::new());
     inputs.hash(&mut text.0);
     // Descriptors hold floating-point numbers, which have no hash; their text has.
-    let _ = write!(text, "{:?}", layer.descriptor);
+    let _ = write!(text, "{:?}", layer.descriptor());
     for &output in &layer.outputs {
         if let Some(tensor) = rewrite.tensor(output) {
             tensor.info.data_type.hash(&mut text.0);

@@ -27,7 +27,10 @@ fn is_identity(network: &Network, layer: &Layer) -> bool {
         return false;
     };
     let (input, output) = (&network.tensor(input).info, &network.tensor(output).info);
-    match &layer.descriptor {
+    let Some(descriptor) = layer.descriptor() else {
+        return false;
+    };
+    match descriptor {
         D::Cast(_) => input.data_type == output.data_type,
         D::Reshape(_) => is_same_shape(&input.shape, &output.shape),
         D::Transpose(d) => d.permutation().iter().copied().eq(0..d.rank),

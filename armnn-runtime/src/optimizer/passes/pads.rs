@@ -66,7 +66,7 @@ fn reach(taps: i64, dilation: u32) -> Option<i64> {
 
 /// The descriptor of `reader` when it does the padding of `pad` itself; `None` if it cannot.
 fn folded(network: &Network, pad: &Layer, reader: &Layer) -> Option<D> {
-    let D::Pad(d) = &pad.descriptor else {
+    let Some(D::Pad(d)) = pad.descriptor() else {
         return None;
     };
     if d.padding_mode() != PaddingMode::Constant || !adds_no_knowledge(network, pad, d) {
@@ -77,7 +77,7 @@ fn folded(network: &Network, pad: &Layer, reader: &Layer) -> Option<D> {
         let weights = network.tensor((*reader.inputs.get(1)?)?);
         weights.info.shape.dims().get(axis).copied()
     };
-    let mut descriptor = reader.descriptor.clone();
+    let mut descriptor = reader.descriptor()?.clone();
     match &mut descriptor {
         D::Convolution2d(to) if is_zero => {
             let padding = ImagePadding::of(d, to.data_layout())?;
@@ -142,7 +142,9 @@ fn may_be_left_out(
     {
         return false;
     }
-    let producer = input.producer().map(|id| &network.layer(id).descriptor);
+    let producer = input
+        .producer()
+        .and_then(|id| network.layer(id).descriptor());
     let is_positive = match producer {
         Some(D::Activation(a)) => match a.function() {
             ActivationFunction::ReLu => true,
@@ -263,7 +265,7 @@ mod tests {
         for shape in [[1, 6, 6, 2], [-1, -1, 7, 2]] {
             let network = after(Pass::Pads, convolved(shape, image()));
             assert_eq!(names(&network), ["conv"]);
-            let D::Convolution2d(d) = &network.layers()[0].descriptor else {
+            let Some(D::Convolution2d(d)) = network.layers()[0].descriptor() else {
                 panic!("{network:?}")
             };
             let padding = (d.pad_top, d.pad_bottom, d.pad_left, d.pad_right);
@@ -315,7 +317,7 @@ mod tests {
         assert!(!has_pad(network(false)));
         assert!(has_pad(network(true)));
         let network = after(Pass::Pads, network(true));
-        let D::DepthwiseConvolution2d(d) = &network.layers()[1].descriptor else {
+        let Some(D::DepthwiseConvolution2d(d)) = network.layers()[1].descriptor() else {
             panic!("{network:?}")
         };
         assert_eq!(d.pad_top, 0);
@@ -325,7 +327,7 @@ mod tests {
     fn a_mean_counts_the_padding() {
         let average = Pooling2dDescriptor::new(PoolingAlgorithm::Average, 3, 3, NHWC);
         let network = after(Pass::Pads, pooled(average, image(), false));
-        let D::Pooling2d(d) = &network.layers()[0].descriptor else {
+        let Some(D::Pooling2d(d)) = network.layers()[0].descriptor() else {
             panic!("{network:?}")
         };
         assert_eq!(d.padding_method(), PaddingMethod::IgnoreValue);

@@ -10,15 +10,15 @@ use super::{Foldable, Kept, skip, transposes::adds_no_knowledge};
 pub(super) fn run(rewrite: &mut Rewrite<'_>, kept: &Kept) {
     let network = rewrite.network();
     let foldable = Foldable::new(rewrite, kept, |layer, _, reader| {
-        matches!(reader.descriptor, D::Reshape(_)) && asks_nothing(network, layer)
+        matches!(reader.descriptor(), Some(D::Reshape(_))) && asks_nothing(network, layer)
     });
     for (id, layer) in rewrite.layers() {
-        let (before, inputs) = match &layer.descriptor {
-            D::Reshape(_) => match foldable.before(rewrite, id) {
+        let (before, inputs) = match layer.descriptor() {
+            Some(D::Reshape(_)) => match foldable.before(rewrite, id) {
                 Some(before) => (Some(before), skip(rewrite, before, id)),
                 None => continue,
             },
-            D::Transpose(d) if keeps_order(network, layer, d.permutation()) => {
+            Some(D::Transpose(d)) if keeps_order(network, layer, d.permutation()) => {
                 if !kept.may_go(layer) || !kept.may_become(LayerType::Reshape) {
                     continue;
                 }
@@ -60,8 +60,8 @@ fn known_part(shape: &Shape) -> Option<(usize, u64)> {
 /// Whether a layer is a Reshape that takes every input that its own input can be. Another one is
 /// an error for some of them, and must stay.
 fn asks_nothing(network: &Network, layer: &Layer) -> bool {
-    let (D::Reshape(_), &[Some(input)], &[output]) =
-        (&layer.descriptor, &layer.inputs[..], &layer.outputs[..])
+    let (Some(D::Reshape(_)), &[Some(input)], &[output]) =
+        (layer.descriptor(), &layer.inputs[..], &layer.outputs[..])
     else {
         return false;
     };

@@ -74,7 +74,12 @@ pub(super) fn assert_well_formed(network: &Network) {
             .map(|&id| (&network.tensor(id).info).into())
             .collect();
         let outputs = builder
-            .add_layer(&layer.name, layer.descriptor.clone(), &inputs, &declared)
+            .add_layer(
+                &layer.name,
+                layer.descriptor().unwrap().clone(),
+                &inputs,
+                &declared,
+            )
             .unwrap();
         assert_eq!(outputs.len(), layer.outputs.len());
         for (&old, new) in layer.outputs.iter().zip(outputs) {

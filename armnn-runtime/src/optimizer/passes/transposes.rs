@@ -9,8 +9,8 @@ use super::{Foldable, Kept, skip};
 pub(super) fn run(rewrite: &mut Rewrite<'_>, kept: &Kept) {
     let network = rewrite.network();
     let foldable = Foldable::new(rewrite, kept, |layer, _, reader| {
-        matches!(layer.descriptor, D::Transpose(_))
-            && matches!(reader.descriptor, D::Transpose(_))
+        matches!(layer.descriptor(), Some(D::Transpose(_)))
+            && matches!(reader.descriptor(), Some(D::Transpose(_)))
             && adds_no_knowledge(network, layer)
     });
     for (id, layer) in rewrite.layers() {
@@ -70,8 +70,8 @@ fn composed(rewrite: &Rewrite<'_>, first: LayerId, second: LayerId) -> Option<Tr
 /// Whether the output of a Transpose is declared as it follows from the input. What is declared
 /// beyond that is checked when the input shapes are known, and must stay.
 pub(super) fn adds_no_knowledge(network: &Network, layer: &Layer) -> bool {
-    let (D::Transpose(d), &[Some(input)], &[output]) =
-        (&layer.descriptor, &layer.inputs[..], &layer.outputs[..])
+    let (Some(D::Transpose(d)), &[Some(input)], &[output]) =
+        (layer.descriptor(), &layer.inputs[..], &layer.outputs[..])
     else {
         return false;
     };
@@ -113,8 +113,8 @@ mod tests {
             permutations.iter().fold(x, add)
         });
         let network = after(Pass::Transposes, network);
-        let permutation = |layer: &Layer| match &layer.descriptor {
-            D::Transpose(d) => d.permutation().to_vec(),
+        let permutation = |layer: &Layer| match layer.descriptor() {
+            Some(D::Transpose(d)) => d.permutation().to_vec(),
             other => panic!("{other:?}"),
         };
         network.layers().iter().map(permutation).collect()

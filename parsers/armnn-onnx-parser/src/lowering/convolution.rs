@@ -157,7 +157,7 @@ mod tests {
         ];
         assert_eq!(types(&network), expected);
         assert_eq!(output_dims(&network), [2, 6, 16]);
-        let LayerDescriptor::Convolution2d(d) = &network.layers()[1].descriptor else {
+        let Some(LayerDescriptor::Convolution2d(d)) = network.layers()[1].descriptor() else {
             panic!();
         };
         assert_eq!(

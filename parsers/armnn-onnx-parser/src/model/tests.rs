@@ -223,7 +223,7 @@ fn a_call_becomes_the_nodes_of_its_function_with_attributes_bound() {
     let network = model.parse().unwrap();
     let names: Vec<&str> = network.layers().iter().map(|l| l.name.as_str()).collect();
     assert_eq!(names, ["y/inner", "y"]);
-    let descriptor = &network.layers()[0].descriptor;
+    let descriptor = network.layers()[0].descriptor().unwrap();
     let armnn_backend_api::LayerDescriptor::Activation(activation) = descriptor else {
         panic!("{descriptor:?}");
     };

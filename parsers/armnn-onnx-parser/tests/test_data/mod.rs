@@ -19,10 +19,10 @@ pub fn corpus(name: &str) -> Option<PathBuf> {
     if folder.exists() {
         return Some(folder);
     }
-    println!(
-        "skipped: no {}; ARMNN_TEST_DATA names the folder that has \"corpus\" in it",
-        folder.display()
-    );
+    let folder = folder.display();
+    skipped_tests::skip(format!(
+        "no {folder}; ARMNN_TEST_DATA names the folder that has \"corpus\" in it"
+    ));
     None
 }
 

@@ -1,0 +1,180 @@
+//! A loaded network: its parts, in the order in which they are executed.
+
+use std::sync::Arc;
+
+use armnn_backend_api::{Shape, TensorInfo};
+use armnn_network::{Network, RuntimeOperation, TensorId, VariableValue};
+
+use super::{LoadOptions, segment::LoadedSegment};
+use crate::{
+    error::LoadError,
+    optimizer::{OptimizedGraph, OptimizedOperation, OptimizedPart},
+    tensor::HostTensor,
+    thread_pool::ThreadPool,
+    value::Value,
+};
+
+/// A loaded network, or a body of one. Values that go from one part to another have a slot each.
+pub(crate) struct LoadedGraph {
+    pub(super) parts: Vec<LoadedPart>,
+    /// What slots hold before the first part.
+    pub(super) constants: Vec<(usize, Value)>,
+    pub(super) inputs: Vec<usize>,
+    pub(super) outputs: Vec<usize>,
+    /// For each slot, the tensor.
+    pub(super) tensors: Vec<TensorId>,
+    pub(super) variables: Vec<LoadedVariable>,
+    pub(super) initializer: Option<Box<LoadedGraph>>,
+    pub(super) network: Arc<Network>,
+}
+
+/// A part of a graph.
+pub(super) enum LoadedPart {
+    Segment {
+        segment: Arc<LoadedSegment>,
+        inputs: Vec<usize>,
+        outputs: Vec<usize>,
+    },
+    Operation(LoadedOperation),
+}
+
+/// Something that the runtime does itself.
+pub(super) struct LoadedOperation {
+    /// Name and type, for messages.
+    pub(super) name: String,
+    pub(super) operation: RuntimeOperation,
+    pub(super) bodies: Vec<LoadedGraph>,
+    pub(super) inputs: Vec<Option<usize>>,
+    pub(super) outputs: Vec<usize>,
+    /// What the outputs are, as far as it is known.
+    pub(super) output_infos: Vec<TensorInfo>,
+}
+
+/// A variable, with its slots.
+pub(super) struct LoadedVariable {
+    pub(super) name: String,
+    pub(super) info: TensorInfo,
+    pub(super) initial: VariableValue,
+    pub(super) input: usize,
+    pub(super) output: Option<usize>,
+}
+
+impl LoadedGraph {
+    pub(super) fn new(
+        optimized: OptimizedGraph,
+        options: &LoadOptions,
+        pool: &Arc<ThreadPool>,
+    ) -> Result<Self, LoadError> {
+        let parts = optimized.parts.into_iter().map(|part| match part {
+            OptimizedPart::Segment(mut segment) => {
+                let inputs = std::mem::take(&mut segment.inputs);
+                let outputs = std::mem::take(&mut segment.outputs);
+                let segment = LoadedSegment::new(segment, options, pool);
+                Ok(LoadedPart::Segment {
+                    segment: Arc::new(segment),
+                    inputs,
+                    outputs,
+                })
+            }
+            OptimizedPart::Operation(operation) => {
+                LoadedOperation::new(operation, options, pool).map(LoadedPart::Operation)
+            }
+        });
+        let constants = optimized.constants.into_iter().map(|(slot, info, bytes)| {
+            let tensor = HostTensor::from_bytes(info, &bytes);
+            let tensor = tensor.map_err(|e| LoadError::OutOfMemory {
+                bytes: bytes.len() as u64,
+                what: e.to_string(),
+            })?;
+            Ok((slot, tensor.into()))
+        });
+        let initializer = optimized
+            .initializer
+            .map(|graph| Self::new(*graph, options, pool));
+        let variables = optimized
+            .variables
+            .into_iter()
+            .map(|variable| LoadedVariable {
+                name: variable.name,
+                info: variable.info,
+                initial: variable.initial,
+                input: variable.input,
+                output: variable.output,
+            });
+        Ok(Self {
+            parts: parts.collect::<Result<_, LoadError>>()?,
+            constants: constants.collect::<Result<_, LoadError>>()?,
+            inputs: optimized.inputs,
+            outputs: optimized.outputs,
+            tensors: optimized.tensors,
+            variables: variables.collect(),
+            initializer: initializer.transpose()?.map(Box::new),
+            network: optimized.network,
+        })
+    }
+
+    /// The segment that the network is, if it is just one.
+    pub(super) fn plain(&self) -> Option<&Arc<LoadedSegment>> {
+        match &self.parts[..] {
+            [LoadedPart::Segment { segment, .. }]
+                if self.variables.is_empty()
+                    && !segment.value_inputs.contains(&true)
+                    && Arc::ptr_eq(&segment.network, &self.network) =>
+            {
+                Some(segment)
+            }
+            _ => None,
+        }
+    }
+
+    /// All segments, those of bodies among them.
+    pub(super) fn segments(&self) -> Vec<&Arc<LoadedSegment>> {
+        let mut segments = Vec::new();
+        self.collect_segments(&mut segments);
+        segments
+    }
+
+    fn collect_segments<'a>(&'a self, segments: &mut Vec<&'a Arc<LoadedSegment>>) {
+        for part in &self.parts {
+            match part {
+                LoadedPart::Segment { segment, .. } => segments.push(segment),
+                LoadedPart::Operation(operation) => {
+                    for body in &operation.bodies {
+                        body.collect_segments(segments);
+                    }
+                }
+            }
+        }
+        if let Some(initializer) = &self.initializer {
+            initializer.collect_segments(segments);
+        }
+    }
+
+    /// The shapes of the inputs, as the model declares them.
+    pub(super) fn declared_input_shapes(&self) -> Vec<Shape> {
+        let inputs = self.network.inputs().iter();
+        inputs
+            .map(|&id| self.network.tensor(id).info.shape)
+            .collect()
+    }
+}
+
+impl LoadedOperation {
+    fn new(
+        optimized: OptimizedOperation,
+        options: &LoadOptions,
+        pool: &Arc<ThreadPool>,
+    ) -> Result<Self, LoadError> {
+        let bodies = optimized.bodies.into_iter();
+        Ok(Self {
+            name: optimized.name,
+            operation: optimized.operation,
+            bodies: bodies
+                .map(|body| LoadedGraph::new(body, options, pool))
+                .collect::<Result<_, _>>()?,
+            inputs: optimized.inputs,
+            outputs: optimized.outputs,
+            output_infos: optimized.output_infos,
+        })
+    }
+}

@@ -1,0 +1,318 @@
+//! The execution of a graph, part by part.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use armnn_backend_api::{BackendError, Shape, Status};
+use armnn_network::{KnownValue, LayerId};
+
+use super::{
+    ProfileEvent, StepTime,
+    graph::{LoadedGraph, LoadedPart},
+    operations,
+    segment::LoadedSegment,
+    segment_state::SegmentState,
+};
+use crate::{
+    error::{ExecuteError, LoadError},
+    optimizer::AssignmentReport,
+    tensor::HostTensor,
+    value::Value,
+};
+
+/// How many execution states of one segment are kept, for different shapes.
+const KEPT_STATES: usize = 4;
+
+/// What one caller needs to execute a graph: the values between its parts, and what the parts need.
+pub(super) struct GraphState {
+    /// By slot.
+    values: Vec<Option<Value>>,
+    parts: Vec<PartState>,
+}
+
+enum PartState {
+    /// The state used last is at the end.
+    Segment(Vec<SegmentEntry>),
+    /// Of each body.
+    Operation(Vec<GraphState>),
+}
+
+struct SegmentEntry {
+    shapes: Vec<Shape>,
+    values: Vec<Option<KnownValue>>,
+    state: SegmentState,
+}
+
+/// What the parts of one execution share.
+pub(super) struct Run<'a> {
+    pub(super) profiling: bool,
+    pub(super) times: &'a mut Vec<StepTime>,
+    pub(super) events: &'a mut Vec<ProfileEvent>,
+    /// Whether the execution is to end.
+    pub(super) interrupted: &'a AtomicBool,
+    pub(super) memory_limit: u64,
+}
+
+pub(super) type Result<T, E = ExecuteError> = std::result::Result<T, E>;
+
+/// An error of the runtime itself in an operation.
+#[cold]
+pub(super) fn failed(layer: &str, problem: impl Into<String>) -> ExecuteError {
+    ExecuteError {
+        backend: None,
+        layers: vec![layer.to_owned()],
+        source: BackendError::new(problem.into()),
+    }
+}
+
+impl Run<'_> {
+    /// # Errors
+    /// When the execution is to end.
+    pub(super) fn check_interrupt(&self) -> Result<()> {
+        if !self.interrupted.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        Err(ExecuteError {
+            backend: None,
+            layers: Vec::new(),
+            source: BackendError::new("the execution was interrupted"),
+        })
+    }
+}
+
+impl GraphState {
+    pub(super) fn new(graph: &LoadedGraph) -> Self {
+        let parts = graph.parts.iter().map(|part| match part {
+            LoadedPart::Segment { .. } => PartState::Segment(Vec::new()),
+            LoadedPart::Operation(operation) => {
+                PartState::Operation(operation.bodies.iter().map(Self::new).collect())
+            }
+        });
+        Self {
+            values: vec![None; graph.tensors.len()],
+            parts: parts.collect(),
+        }
+    }
+
+    /// Executes the graph: takes a value for each input and variable, and gives one for each output
+    /// and each variable that is assigned.
+    pub(super) fn call(
+        &mut self,
+        graph: &LoadedGraph,
+        inputs: impl IntoIterator<Item = Value>,
+        run: &mut Run<'_>,
+    ) -> Result<Vec<Value>> {
+        for (slot, constant) in &graph.constants {
+            self.values[*slot] = Some(constant.clone());
+        }
+        let variables = graph.variables.iter().map(|variable| variable.input);
+        for (slot, value) in graph.inputs.iter().copied().chain(variables).zip(inputs) {
+            self.values[slot] = Some(value);
+        }
+        for (part, state) in graph.parts.iter().zip(&mut self.parts) {
+            run.check_interrupt()?;
+            match (part, state) {
+                (
+                    LoadedPart::Segment {
+                        segment,
+                        inputs,
+                        outputs,
+                    },
+                    PartState::Segment(entries),
+                ) => run_segment(segment, entries, inputs, outputs, &mut self.values, run)?,
+                (LoadedPart::Operation(operation), PartState::Operation(bodies)) => {
+                    let inputs: Vec<Option<Value>> = operation
+                        .inputs
+                        .iter()
+                        .map(|slot| slot.and_then(|slot| self.values[slot].clone()))
+                        .collect();
+                    let outputs = operations::execute(operation, bodies, &inputs, run)?;
+                    for (&slot, value) in operation.outputs.iter().zip(outputs) {
+                        self.values[slot] = Some(value);
+                    }
+                }
+                // States are made from the parts.
+                _ => {}
+            }
+        }
+        let assigned = graph
+            .variables
+            .iter()
+            .filter_map(|variable| variable.output);
+        let results: Option<Vec<Value>> = graph
+            .outputs
+            .iter()
+            .copied()
+            .chain(assigned)
+            .map(|slot| self.values[slot].clone())
+            .collect();
+        // What nobody reads any more is let go.
+        self.values.fill(None);
+        results.ok_or_else(|| ExecuteError {
+            backend: None,
+            layers: Vec::new(),
+            source: BackendError::new("an output of the network was not computed"),
+        })
+    }
+
+    /// Bytes that the states hold for tensors.
+    pub(super) fn memory(&self) -> usize {
+        let parts = self.parts.iter().map(|part| match part {
+            PartState::Segment(entries) => entries
+                .iter()
+                .map(|entry| entry.state.memory())
+                .sum::<usize>(),
+            PartState::Operation(bodies) => bodies.iter().map(Self::memory).sum(),
+        });
+        parts.sum()
+    }
+
+    /// The assignments of the plans that were executed last, each with its segment's numbers of
+    /// layers.
+    pub(super) fn reports(&self, graph: &LoadedGraph) -> Vec<(AssignmentReport, Vec<LayerId>)> {
+        let mut reports = Vec::new();
+        for (part, state) in graph.parts.iter().zip(&self.parts) {
+            match (part, state) {
+                (LoadedPart::Segment { segment, .. }, PartState::Segment(entries)) => {
+                    if let Some(entry) = entries.last() {
+                        reports.push((entry.state.report().clone(), segment.layers.clone()));
+                    }
+                }
+                (LoadedPart::Operation(operation), PartState::Operation(bodies)) => {
+                    for (body, state) in operation.bodies.iter().zip(bodies) {
+                        reports.extend(state.reports(body));
+                    }
+                }
+                _ => {}
+            }
+        }
+        reports
+    }
+}
+
+fn run_segment(
+    segment: &Arc<LoadedSegment>,
+    entries: &mut Vec<SegmentEntry>,
+    inputs: &[usize],
+    outputs: &[usize],
+    values: &mut [Option<Value>],
+    run: &mut Run<'_>,
+) -> Result<()> {
+    let input_name = |index: usize| {
+        let id = segment.network.inputs()[index];
+        format!("'{}'", segment.network.tensor(id).name)
+    };
+    let mut shapes = Vec::with_capacity(inputs.len());
+    let mut known = Vec::new();
+    for (index, &slot) in inputs.iter().enumerate() {
+        let tensor = match &values[slot] {
+            Some(Value::Tensor(tensor)) => tensor,
+            Some(other) => {
+                let problem = format!("a tensor is needed, and it is {}", other.describe());
+                return Err(failed(&input_name(index), problem));
+            }
+            None => return Err(failed(&input_name(index), "it was not computed")),
+        };
+        let expected = segment.network.tensor(segment.network.inputs()[index]);
+        if expected.info.data_type != tensor.info().data_type {
+            let problem = format!("{} is needed, not {}", expected.info, tensor.info());
+            return Err(failed(&input_name(index), problem));
+        }
+        shapes.push(tensor.info().shape);
+        if segment.value_inputs.get(index) == Some(&true) {
+            let value = KnownValue::from_bytes(tensor.info(), tensor.bytes());
+            let value = value.ok_or_else(|| {
+                let problem = format!(
+                    "{} determines parameters of layers, and has too many elements for that, or is \
+                     of a type that cannot",
+                    tensor.info()
+                );
+                failed(&input_name(index), problem)
+            })?;
+            known.resize(index, None);
+            known.push(Some(value));
+        }
+    }
+    let found = entries
+        .iter()
+        .position(|entry| entry.shapes == shapes && entry.values == known);
+    match found {
+        // Often it is the last one already.
+        Some(found) if found + 1 == entries.len() => {}
+        Some(found) => {
+            let entry = entries.remove(found);
+            entries.push(entry);
+        }
+        None => {
+            let plan = segment.plan(&shapes, &known).map_err(not_planned)?;
+            let state = SegmentState::new(Arc::clone(segment), plan).map_err(not_planned)?;
+            if entries.len() >= KEPT_STATES {
+                entries.remove(0);
+            }
+            entries.push(SegmentEntry {
+                shapes,
+                values: known,
+                state,
+            });
+        }
+    }
+    let Some(SegmentEntry { state, .. }) = entries.last_mut() else {
+        return Ok(());
+    };
+    state.set_profiling(run.profiling);
+    for (index, &slot) in inputs.iter().enumerate() {
+        if let Some(Value::Tensor(tensor)) = &values[slot] {
+            state.input_mut(index).copy_from_slice(tensor.bytes());
+        }
+    }
+    let result = state.execute();
+    if run.profiling {
+        let number = |id: &mut LayerId| {
+            *id = segment.layers.get(id.index()).copied().unwrap_or(*id);
+        };
+        let mut times = state.step_times();
+        times
+            .iter_mut()
+            .flat_map(|time| &mut time.layers)
+            .for_each(number);
+        run.times.append(&mut times);
+        let mut events = state.take_profile();
+        events
+            .iter_mut()
+            .flat_map(|event| &mut event.layers)
+            .for_each(number);
+        run.events.append(&mut events);
+    }
+    result?;
+    for (index, &slot) in outputs.iter().enumerate() {
+        let info = state.output_info(index);
+        let bytes = state.output(index);
+        // The memory of the last execution is used again where nobody else has it.
+        if let Some(Value::Tensor(tensor)) = &mut values[slot]
+            && let Some(tensor) = Arc::get_mut(tensor)
+            && *tensor.info() == info
+        {
+            tensor.bytes_mut().copy_from_slice(bytes);
+            continue;
+        }
+        let tensor = HostTensor::from_bytes(info, bytes).map_err(|e| ExecuteError {
+            backend: None,
+            layers: Vec::new(),
+            source: BackendError::with_status(Status::OutOfMemory, e.to_string()),
+        })?;
+        values[slot] = Some(tensor.into());
+    }
+    Ok(())
+}
+
+/// A part could not be planned for the values that the parts before it gave.
+#[cold]
+fn not_planned(error: LoadError) -> ExecuteError {
+    ExecuteError {
+        backend: None,
+        layers: Vec::new(),
+        source: BackendError::new(error.to_string()),
+    }
+}

@@ -1,0 +1,92 @@
+//! Values that go into a network and come out of it: tensors, strings, sequences, optionals.
+
+use std::sync::Arc;
+
+use armnn_backend_api::Shape;
+
+use crate::tensor::HostTensor;
+
+/// A value that goes into a network or comes out of it. A clone shares the memory.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// A tensor of numbers.
+    Tensor(Arc<HostTensor>),
+    /// A tensor of strings.
+    Strings(Arc<StringTensor>),
+    /// Values in a row.
+    Sequence(Arc<Vec<Value>>),
+    /// A value that may be absent.
+    Optional(Option<Arc<Value>>),
+}
+
+/// A tensor of strings, dense and row-major.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StringTensor {
+    shape: Shape,
+    strings: Vec<String>,
+}
+
+impl StringTensor {
+    /// A tensor of strings; `None` if there are not as many as the shape has elements.
+    pub fn new(shape: impl Into<Shape>, strings: Vec<String>) -> Option<Self> {
+        let shape = shape.into();
+        (shape.num_elements() == Some(strings.len() as u64)).then_some(Self { shape, strings })
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The strings.
+    pub fn strings(&self) -> &[String] {
+        &self.strings
+    }
+}
+
+impl Value {
+    /// The tensor, if it is one.
+    pub fn as_tensor(&self) -> Option<&HostTensor> {
+        match self {
+            Self::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
+    /// The values, if it is a sequence.
+    pub fn as_sequence(&self) -> Option<&[Value]> {
+        match self {
+            Self::Sequence(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// What it is, for messages.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Tensor(tensor) => tensor.info().to_string(),
+            Self::Strings(strings) => format!("String {}", strings.shape),
+            Self::Sequence(values) => format!("a sequence of {} values", values.len()),
+            Self::Optional(None) => "an optional without a value".to_owned(),
+            Self::Optional(Some(value)) => format!("an optional {}", value.describe()),
+        }
+    }
+}
+
+impl From<HostTensor> for Value {
+    fn from(tensor: HostTensor) -> Self {
+        Self::Tensor(Arc::new(tensor))
+    }
+}
+
+impl From<StringTensor> for Value {
+    fn from(strings: StringTensor) -> Self {
+        Self::Strings(Arc::new(strings))
+    }
+}
+
+impl From<Vec<Value>> for Value {
+    fn from(values: Vec<Value>) -> Self {
+        Self::Sequence(Arc::new(values))
+    }
+}

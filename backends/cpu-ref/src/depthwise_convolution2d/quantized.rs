@@ -1,0 +1,240 @@
+//! DepthwiseConvolution2d of quantized numbers: TensorFlow Lite's reference kernels
+//! (`kernels/internal/reference/integer_ops/depthwise_conv.h` and
+//! `reference/depthwiseconv_uint8.h`). Padding is the input's zero point, and adds nothing.
+
+use armnn_backend_api::{ExecutionContext, LayerView, Result, Synchronous, Workload};
+
+use crate::{
+    parallel::for_each_chunk,
+    quantized_arithmetic::QuantizedElement,
+    sliding_window::SlidingWindow,
+    weighted_sum::{
+        Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer, by_weighted_types,
+    },
+};
+
+#[derive(Clone, Copy)]
+pub(super) struct Geometry {
+    pub(super) rows: SlidingWindow,
+    pub(super) columns: SlidingWindow,
+    pub(super) in_channels: usize,
+    pub(super) out_channels: usize,
+    pub(super) is_nhwc: bool,
+}
+
+pub(super) fn workload(layer: LayerView<'_>, geometry: Geometry) -> Result<Box<dyn Workload>> {
+    by_weighted_types!(layer, X, W => QuantizedDepthwiseConvolution {
+        geometry,
+        layer: WeightedLayer::new(layer, geometry.out_channels, RescalingRule::FixedPoint)?,
+    })
+}
+
+struct QuantizedDepthwiseConvolution {
+    geometry: Geometry,
+    layer: WeightedLayer,
+}
+
+/// Output channels computed at once.
+const LANES: usize = 16;
+
+impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedDepthwiseConvolution {
+    fn run(
+        &self,
+        context: &ExecutionContext<'_, Synchronous>,
+        input: &[X],
+        weights: &[W],
+        bias: Bias<'_>,
+        output: &mut [X],
+    ) -> Result<()> {
+        let g = &self.geometry;
+        let image_len = g.rows.input * g.columns.input * g.in_channels;
+        let work = output.len().saturating_mul(g.rows.taps * g.columns.taps);
+        if g.is_nhwc {
+            let row_len = g.columns.output * g.out_channels;
+            return for_each_chunk(context, output, row_len, work, |index, row| {
+                let (image, y) = (index / g.rows.output, index % g.rows.output);
+                let input = &input[image * image_len..][..image_len];
+                for (x, pixel) in row.chunks_exact_mut(g.out_channels).enumerate() {
+                    self.convolve_pixel(input, weights, bias, (y, x), pixel);
+                }
+            });
+        }
+        let plane_len = g.rows.output * g.columns.output;
+        for_each_chunk(context, output, plane_len, work, |index, plane| {
+            let (image, o) = (index / g.out_channels, index % g.out_channels);
+            let channel = o / (g.out_channels / g.in_channels);
+            let plane_len = g.rows.input * g.columns.input;
+            let input = &input[image * image_len + channel * plane_len..][..plane_len];
+            for (at, out) in plane.iter_mut().enumerate() {
+                let (y, x) = (at / g.columns.output, at % g.columns.output);
+                let mut sum = [X::Sum::ZERO.add(bias.of_channel(o))];
+                self.for_each_tap((y, x), |pixel, tap| {
+                    let weights = &weights[tap * g.out_channels + o..][..1];
+                    self.add_products(&input[pixel..=pixel], weights, o, &mut sum);
+                });
+                *out = self.layer.number(sum[0], o);
+            }
+        })
+    }
+}
+
+impl QuantizedDepthwiseConvolution {
+    /// All output channels of a pixel, in NHWC.
+    fn convolve_pixel<X: Activation, W: QuantizedElement>(
+        &self,
+        input: &[X],
+        weights: &[W],
+        bias: Bias<'_>,
+        at: (usize, usize),
+        pixel: &mut [X],
+    ) {
+        let g = &self.geometry;
+        let multiplier = g.out_channels / g.in_channels;
+        // With one filter for each channel, neighbouring outputs are of neighbouring inputs;
+        // otherwise those of one input.
+        let block_of = if multiplier == 1 {
+            g.out_channels
+        } else {
+            multiplier
+        };
+        for (block, outputs) in pixel.chunks_exact_mut(block_of).enumerate() {
+            for (part, outputs) in outputs.chunks_mut(LANES).enumerate() {
+                let first = block * block_of + part * LANES;
+                let n = outputs.len();
+                let mut sums = [X::Sum::ZERO; LANES];
+                for (lane, sum) in sums[..n].iter_mut().enumerate() {
+                    *sum = sum.add(bias.of_channel(first + lane));
+                }
+                self.for_each_tap(at, |pixel, tap| {
+                    let from = &input[pixel * g.in_channels..][..g.in_channels];
+                    let from = if multiplier == 1 {
+                        &from[first..][..n]
+                    } else {
+                        &from[block..=block]
+                    };
+                    let weights = &weights[tap * g.out_channels + first..][..n];
+                    self.add_products(from, weights, first, &mut sums[..n]);
+                });
+                for (lane, out) in outputs.iter_mut().enumerate() {
+                    *out = self.layer.number(sums[lane], first + lane);
+                }
+            }
+        }
+    }
+
+    /// Calls `f` with the pixel of the input under each tap inside of it, and the tap.
+    fn for_each_tap(&self, (y, x): (usize, usize), mut f: impl FnMut(usize, usize)) {
+        let g = &self.geometry;
+        for ky in g.rows.taps_inside(y) {
+            let Some(in_y) = g.rows.position(y, ky) else {
+                continue;
+            };
+            for kx in g.columns.taps_inside(x) {
+                if let Some(in_x) = g.columns.position(x, kx) {
+                    f(in_y * g.columns.input + in_x, ky * g.columns.taps + kx);
+                }
+            }
+        }
+    }
+
+    /// Adds the products of as many weights, of the output channels from `first` on, with as many
+    /// inputs, or with one.
+    #[inline]
+    fn add_products<X: Activation, W: QuantizedElement>(
+        &self,
+        input: &[X],
+        weights: &[W],
+        first: usize,
+        sums: &mut [X::Sum],
+    ) {
+        let zero_x = self.layer.input_zero_point;
+        let zeros_w = &self.layer.weight_zero_points[first..][..weights.len()];
+        let x_of = |x: X| (x.to_i32() as i16).wrapping_sub(zero_x);
+        let w_of = |w: W, zero: i16| (w.to_i32() as i16).wrapping_sub(zero);
+        let weights = weights.iter().zip(zeros_w);
+        if let &[x] = input {
+            for (sum, (&w, &zero)) in sums.iter_mut().zip(weights) {
+                *sum = sum.add_product(x_of(x), w_of(w, zero));
+            }
+        } else {
+            for ((sum, (&w, &zero)), &x) in sums.iter_mut().zip(weights).zip(input) {
+                *sum = sum.add_product(x_of(x), w_of(w, zero));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{
+        DataLayout, DataType, DepthwiseConvolution2dDescriptor, Quantization, TensorInfo,
+    };
+
+    use crate::test_harness::{Call, typed};
+
+    /// By the definition, for rows of one column: a filter of two taps, of channels times
+    /// `multiplier` filters, over three rows.
+    fn check(layout: DataLayout, channels: usize, multiplier: usize) {
+        let out_channels = channels * multiplier;
+        let x = |row: usize, c: usize| ((row * 7 + c * 3) % 11) as i32 - 5;
+        let w = |tap: usize, o: usize| ((tap * 5 + o * 2) % 9) as i32 - 4;
+        let (zero_x, zero_out) = (3, -2);
+        let mut expected = vec![0i8; 2 * out_channels];
+        let mut input = vec![0i8; 3 * channels];
+        let is_nhwc = layout == DataLayout::Nhwc;
+        for c in 0..channels {
+            for row in 0..3 {
+                let at = if is_nhwc {
+                    row * channels + c
+                } else {
+                    c * 3 + row
+                };
+                input[at] = (x(row, c) + zero_x) as i8;
+            }
+        }
+        for o in 0..out_channels {
+            for row in 0..2 {
+                let sum: i32 = (0..2)
+                    .map(|tap| x(row + tap, o / multiplier) * w(tap, o))
+                    .sum();
+                let at = if is_nhwc {
+                    row * out_channels + o
+                } else {
+                    o * 2 + row
+                };
+                // Factors of scales 1: the sum and a bias of o.
+                expected[at] = (sum + o as i32 + zero_out).clamp(-128, 127) as i8;
+            }
+        }
+        let weights: Vec<i8> = (0..2 * out_channels)
+            .map(|i| w(i / out_channels, i % out_channels) as i8)
+            .collect();
+        let (n, m) = (channels as i64, out_channels as i64);
+        let (in_shape, out_shape) = if is_nhwc {
+            ([1, 3, 1, n], [1, 2, 1, m])
+        } else {
+            ([1, n, 3, 1], [1, m, 2, 1])
+        };
+        let bias: Vec<i32> = (0..out_channels as i32).collect();
+        let scale = |zero_point| Quantization::per_tensor(1.0, zero_point);
+        let call = Call::new(DepthwiseConvolution2dDescriptor::new(layout))
+            .input(typed(DataType::QAsymmS8, in_shape, &input).quantized(scale(zero_x)))
+            .input(typed(DataType::QSymmS8, [1, 2, 1, m], &weights).quantized(scale(0)))
+            .input(typed(DataType::Signed32, [m], &bias))
+            .output_info(TensorInfo::new(DataType::QAsymmS8, out_shape).quantized(scale(zero_out)));
+        assert_eq!(
+            call.run().elements::<i8>(0),
+            expected,
+            "{channels} {multiplier}"
+        );
+    }
+
+    #[test]
+    fn every_number_of_channels_and_filters_is_as_defined_in_both_layouts() {
+        for layout in [DataLayout::Nhwc, DataLayout::Nchw] {
+            for (channels, multiplier) in [(1, 1), (3, 1), (17, 1), (2, 3), (1, 20)] {
+                check(layout, channels, multiplier);
+            }
+        }
+    }
+}

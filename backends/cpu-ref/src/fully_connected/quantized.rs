@@ -1,0 +1,99 @@
+//! FullyConnected of quantized numbers: TensorFlow Lite's reference kernels
+//! (`kernels/internal/reference/fully_connected.h` and `reference/integer_ops/fully_connected.h`).
+
+use armnn_backend_api::{ExecutionContext, LayerView, Result, Synchronous, Workload};
+
+use crate::{
+    matrix::MatrixProduct,
+    parallel::for_each_chunk,
+    quantized_arithmetic::QuantizedElement,
+    weighted_sum::{
+        Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer, by_weighted_types, dot,
+    },
+};
+
+pub(super) fn workload(layer: LayerView<'_>, product: MatrixProduct) -> Result<Box<dyn Workload>> {
+    by_weighted_types!(layer, X, W => QuantizedFullyConnected {
+        product,
+        layer: WeightedLayer::new(layer, product.n, RescalingRule::Real)?,
+    })
+}
+
+struct QuantizedFullyConnected {
+    product: MatrixProduct,
+    layer: WeightedLayer,
+}
+
+impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedFullyConnected {
+    fn run(
+        &self,
+        context: &ExecutionContext<'_, Synchronous>,
+        input: &[X],
+        weights: &[W],
+        bias: Bias<'_>,
+        output: &mut [X],
+    ) -> Result<()> {
+        let MatrixProduct { k, n, .. } = self.product;
+        let work = output.len().saturating_mul(k);
+        for_each_chunk(context, output, n, work, |row, out| {
+            let x = (&input[row * k..][..k], self.layer.input_zero_point);
+            for (o, out) in out.iter_mut().enumerate() {
+                let zero_w = self.layer.weight_zero_points[o];
+                let sum = if self.product.transpose_y {
+                    dot(x, (&weights[o * k..][..k], zero_w))
+                } else {
+                    (0..k).fold(X::Sum::ZERO, |sum, i| {
+                        let x = (&x.0[i..=i], x.1);
+                        let at = i * n + o;
+                        sum.plus(dot(x, (&weights[at..=at], zero_w)))
+                    })
+                };
+                *out = self.layer.number(sum.add(bias.of_channel(o)), o);
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{DataType, FullyConnectedDescriptor, Quantization, TensorInfo};
+
+    use crate::test_harness::{Call, typed};
+
+    #[test]
+    fn inputs_are_weighted_in_either_order_of_the_weights() {
+        // (1, 2, 3), as numbers above a zero point of 128, by (4, 5, 6) and (7, 8, 9): 32 and 50,
+        // and biases 1 and -1. In steps of a quarter of the output's: 8.25 and 12.25.
+        let rows = typed(DataType::QSymmS8, [2, 3], &[4i8, 5, 6, 7, 8, 9]);
+        let columns = typed(DataType::QSymmS8, [3, 2], &[4i8, 7, 5, 8, 6, 9]);
+        for (is_transposed, weights) in [(true, rows), (false, columns)] {
+            let input = typed(DataType::QAsymmU8, [1, 3], &[129u8, 130, 131]);
+            let output = TensorInfo::new(DataType::QAsymmU8, [1, 2])
+                .quantized(Quantization::per_tensor(2.0, 100));
+            let call = Call::new(FullyConnectedDescriptor::new(is_transposed))
+                .input(input.quantized(Quantization::per_tensor(1.0, 128)))
+                .input(weights.quantized(Quantization::per_tensor(0.5, 0)))
+                .input(typed(DataType::Signed32, [2], &[1i32, -1]))
+                .output_info(output);
+            assert_eq!(call.run().elements::<u8>(0), [108, 112]);
+        }
+    }
+
+    #[test]
+    fn ties_go_away_from_zero() {
+        // 5 / 2 and -5 / 2.
+        let output =
+            TensorInfo::new(DataType::QSymmS16, [2, 1]).quantized(Quantization::per_tensor(2.0, 0));
+        let call = Call::new(FullyConnectedDescriptor::new(true))
+            .input(
+                typed(DataType::QSymmS16, [2, 1], &[5i16, -5])
+                    .quantized(Quantization::per_tensor(1.0, 0)),
+            )
+            .input(
+                typed(DataType::QSymmS8, [1, 1], &[1i8])
+                    .quantized(Quantization::per_tensor(1.0, 0)),
+            )
+            .output_info(output);
+        assert_eq!(call.run().elements::<i16>(0), [3, -3]);
+    }
+}

@@ -1,0 +1,368 @@
+//! Sums of products of quantized numbers with weights: what Convolution2d, DepthwiseConvolution2d
+//! and FullyConnected have in common.
+//!
+//! `sum over i of (x[i] - zero_x) (w[i] - zero_w) + bias`, in 32 bits, or in 64 for activations of
+//! 16 bits, times `scale_x scale_w / scale_output`. How that factor is applied is a rule of
+//! TensorFlow Lite's kernels; see [`Rescaling`].
+
+use armnn_backend_api::{
+    BackendError, DataType, ExecutionContext, Inputs, LayerView, Outputs, Result, Synchronous,
+    TensorView, Workload,
+};
+
+use crate::{
+    float_workload::{input_elements, output_elements},
+    layer_checks::{input, invalid, num_elements, output, refusal, require_input, require_output},
+    quantized_arithmetic::{Affine, Multiplier, QUANTIZED, QuantizedElement},
+};
+
+const WEIGHTS: &[DataType] = &[DataType::QAsymmS8, DataType::QAsymmU8, DataType::QSymmS8];
+
+/// Whether a layer computes with quantized numbers.
+pub(crate) fn is_quantized(layer: LayerView<'_>) -> Result<bool> {
+    Ok(input(layer, 0)?.data_type().is_quantized())
+}
+
+/// Checks the types of a layer with quantized activations, weights and perhaps a bias.
+///
+/// # Errors
+/// A refusal when it has others.
+pub(crate) fn check(layer: LayerView<'_>) -> Result<()> {
+    require_input(layer, 0, &[QUANTIZED])?;
+    let activations = input(layer, 0)?.data_type();
+    require_output(layer, 0, &[&[activations]])?;
+    require_input(layer, 1, &[WEIGHTS])?;
+    if layer.input(2).is_some() {
+        let types: &[DataType] = match activations {
+            DataType::QSymmS16 => &[DataType::Signed32, DataType::Signed64],
+            _ => &[DataType::Signed32],
+        };
+        require_input(layer, 2, &[types])?;
+    }
+    Affine::of(input(layer, 0)?, "input")?;
+    Affine::of(output(layer, 0)?, "output")?;
+    if input(layer, 1)?.scales().is_empty() {
+        return Err(refusal("weights has no scale and zero point"));
+    }
+    Ok(())
+}
+
+/// Activations, and what sums of their products are made in.
+pub(crate) trait Activation: QuantizedElement {
+    type Sum: Sum;
+}
+
+impl Activation for u8 {
+    type Sum = i32;
+}
+
+impl Activation for i8 {
+    type Sum = i32;
+}
+
+impl Activation for i16 {
+    type Sum = i64;
+}
+
+/// A sum, which wraps around.
+pub(crate) trait Sum: Copy + Send + Sync + 'static {
+    const ZERO: Self;
+    fn add_product(self, x: i16, w: i16) -> Self;
+    fn add(self, other: i64) -> Self;
+    fn plus(self, other: Self) -> Self;
+    fn rescaled(self, rescaling: &Rescaling, channel: usize) -> i32;
+}
+
+impl Sum for i32 {
+    const ZERO: Self = 0;
+
+    #[inline]
+    fn add_product(self, x: i16, w: i16) -> Self {
+        self.wrapping_add(i32::from(x) * i32::from(w))
+    }
+
+    #[inline]
+    fn add(self, other: i64) -> Self {
+        self.wrapping_add(other as i32)
+    }
+
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    #[inline]
+    fn rescaled(self, rescaling: &Rescaling, channel: usize) -> i32 {
+        match rescaling {
+            Rescaling::Narrow(multipliers) => multipliers[channel].apply(self),
+            Rescaling::Wide(multipliers) => multipliers[channel].apply_wide(self.into()),
+            Rescaling::Real(factors) => rounded(f64::from(self) * factors[channel]),
+        }
+    }
+}
+
+impl Sum for i64 {
+    const ZERO: Self = 0;
+
+    #[inline]
+    fn add_product(self, x: i16, w: i16) -> Self {
+        self.wrapping_add((i32::from(x) * i32::from(w)).into())
+    }
+
+    #[inline]
+    fn add(self, other: i64) -> Self {
+        self.wrapping_add(other)
+    }
+
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    #[inline]
+    fn rescaled(self, rescaling: &Rescaling, channel: usize) -> i32 {
+        match rescaling {
+            Rescaling::Narrow(multipliers) => multipliers[channel].apply(self as i32),
+            Rescaling::Wide(multipliers) => multipliers[channel].apply_wide(self),
+            Rescaling::Real(factors) => rounded(self as f64 * factors[channel]),
+        }
+    }
+}
+
+/// To nearest, ties away from zero; saturates.
+fn rounded(x: f64) -> i32 {
+    x.round() as i32
+}
+
+/// How sums come into the output's scale; one factor for each output channel.
+pub(crate) enum Rescaling {
+    /// By `MultiplyByQuantizedMultiplier` of 32 bits; what a sum has beyond them is lost.
+    Narrow(Vec<Multiplier>),
+    /// By `MultiplyByQuantizedMultiplier` of 64 bits.
+    Wide(Vec<Multiplier>),
+    /// In Float64, rounded once.
+    Real(Vec<f64>),
+}
+
+/// The ways in which TensorFlow Lite's reference kernels rescale.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum RescalingRule {
+    /// In fixed point: of 32 bits, or of 64 for activations of 16 bits unless the bias has 32.
+    FixedPoint,
+    /// In Float64: FullyConnected in LiteRT 2.3. Results differ from fixed point, which its
+    /// optimized kernels have, where that rounds a tie, or nearly one, to the other side.
+    Real,
+}
+
+/// Scales and zero points of a layer with weights.
+pub(crate) struct WeightedLayer {
+    pub(crate) input_zero_point: i16,
+    /// One for each output channel.
+    pub(crate) weight_zero_points: Vec<i16>,
+    rescaling: Rescaling,
+    output_zero_point: i32,
+}
+
+impl WeightedLayer {
+    /// Of a layer with so many output channels, and with the types that [`check`] lets through.
+    ///
+    /// # Errors
+    /// When the scales are not as many as the channels.
+    pub(crate) fn new(layer: LayerView<'_>, channels: usize, rule: RescalingRule) -> Result<Self> {
+        let from = Affine::of(input(layer, 0)?, "input")?;
+        let to = Affine::of(output(layer, 0)?, "output")?;
+        let weights = input(layer, 1)?;
+        let scales = per_channel(weights, weights.scales(), channels)?;
+        let factors = scales
+            .iter()
+            .map(|&scale| f64::from(from.scale) * f64::from(scale) / f64::from(to.scale));
+        let zero_points = per_channel(weights, weights.zero_points(), channels)?;
+        let has_narrow_bias = layer
+            .input(2)
+            .is_some_and(|bias| bias.data_type() == DataType::Signed32);
+        let is_wide = input(layer, 0)?.data_type() == DataType::QSymmS16 && !has_narrow_bias;
+        Ok(Self {
+            input_zero_point: from.zero_point as i16,
+            weight_zero_points: zero_points.into_iter().map(|zero| zero as i16).collect(),
+            rescaling: match rule {
+                RescalingRule::FixedPoint if is_wide => {
+                    Rescaling::Wide(factors.map(Multiplier::new).collect())
+                }
+                RescalingRule::FixedPoint => {
+                    Rescaling::Narrow(factors.map(Multiplier::new).collect())
+                }
+                RescalingRule::Real => Rescaling::Real(factors.collect()),
+            },
+            output_zero_point: to.zero_point,
+        })
+    }
+
+    /// The number of the output that a sum becomes.
+    #[inline]
+    pub(crate) fn number<X: Activation>(&self, sum: X::Sum, channel: usize) -> X {
+        let number = sum.rescaled(&self.rescaling, channel);
+        X::saturating(number.saturating_add(self.output_zero_point))
+    }
+}
+
+/// One value for each output channel.
+fn per_channel<T: Copy>(weights: TensorView<'_>, values: &[T], channels: usize) -> Result<Vec<T>> {
+    match values {
+        &[value] => Ok(vec![value; channels]),
+        values if values.len() == channels => Ok(values.to_vec()),
+        values => Err(invalid(format_args!(
+            "{} scales of weights of shape {} do not fit {channels} channels of output",
+            values.len(),
+            weights.shape()
+        ))),
+    }
+}
+
+/// The bias of a layer.
+#[derive(Clone, Copy)]
+pub(crate) enum Bias<'a> {
+    None,
+    Narrow(&'a [i32]),
+    Wide(&'a [i64]),
+}
+
+impl Bias<'_> {
+    #[inline]
+    pub(crate) fn of_channel(self, channel: usize) -> i64 {
+        match self {
+            Self::None => 0,
+            Self::Narrow(bias) => bias[channel].into(),
+            Self::Wide(bias) => bias[channel],
+        }
+    }
+}
+
+/// The sum of products of two slices of the same length, without their zero points.
+#[inline]
+pub(crate) fn dot<X: Activation, W: QuantizedElement>(
+    (x, zero_x): (&[X], i16),
+    (w, zero_w): (&[W], i16),
+) -> X::Sum {
+    let narrow = |number: i32, zero: i16| (number as i16).wrapping_sub(zero);
+    x.iter().zip(w).fold(X::Sum::ZERO, |sum, (x, w)| {
+        sum.add_product(narrow(x.to_i32(), zero_x), narrow(w.to_i32(), zero_w))
+    })
+}
+
+/// What a layer with weights does.
+pub(crate) trait WeightedKernel<X, W>: Send + Sync + 'static {
+    /// Computes the output. Inputs and output are as long as their shapes say, and the output is
+    /// not empty.
+    ///
+    /// # Errors
+    /// The network's execution fails.
+    fn run(
+        &self,
+        context: &ExecutionContext<'_, Synchronous>,
+        input: &[X],
+        weights: &[W],
+        bias: Bias<'_>,
+        output: &mut [X],
+    ) -> Result<()>;
+}
+
+/// Makes the workload of a layer with weights; the kernel is one for the types of its tensors.
+///
+/// # Errors
+/// When a shape is not known.
+pub(crate) fn weighted_workload<X, W, K>(
+    layer: LayerView<'_>,
+    kernel: K,
+) -> Result<Box<dyn Workload>>
+where
+    X: Activation,
+    W: QuantizedElement,
+    K: WeightedKernel<X, W>,
+{
+    let len_of = |position| num_elements(layer, input(layer, position)?);
+    Ok(Box::new(WeightedWorkload {
+        input_len: len_of(0)?,
+        weights_len: len_of(1)?,
+        bias: match layer.input(2) {
+            None => None,
+            Some(bias) => Some((bias.data_type(), num_elements(layer, bias)?)),
+        },
+        output_len: num_elements(layer, output(layer, 0)?)?,
+        kernel,
+        elements: std::marker::PhantomData::<fn(X, W)>,
+    }))
+}
+
+/// Calls [`weighted_workload`] with a kernel that `$kernel` makes for the types `$X` and `$W` of
+/// activations and weights.
+macro_rules! by_weighted_types {
+    ($layer:expr, $X:ident, $W:ident => $kernel:expr) => {{
+        use armnn_backend_api::DataType;
+        let layer = $layer;
+        let activations = $crate::layer_checks::input(layer, 0)?.data_type();
+        let is_unsigned = $crate::layer_checks::input(layer, 1)?.data_type() == DataType::QAsymmU8;
+        macro_rules! with {
+            ($x:ty, $w:ty) => {{
+                type $X = $x;
+                type $W = $w;
+                $crate::weighted_sum::weighted_workload::<$X, $W, _>(layer, $kernel)
+            }};
+        }
+        match (activations, is_unsigned) {
+            (DataType::QAsymmU8, true) => with!(u8, u8),
+            (DataType::QAsymmU8, false) => with!(u8, i8),
+            (DataType::QSymmS16, true) => with!(i16, u8),
+            (DataType::QSymmS16, false) => with!(i16, i8),
+            (_, true) => with!(i8, u8),
+            (_, false) => with!(i8, i8),
+        }
+    }};
+}
+pub(crate) use by_weighted_types;
+
+struct WeightedWorkload<X, W, K> {
+    kernel: K,
+    input_len: usize,
+    weights_len: usize,
+    bias: Option<(DataType, usize)>,
+    output_len: usize,
+    elements: std::marker::PhantomData<fn(X, W)>,
+}
+
+impl<X, W, K> Workload for WeightedWorkload<X, W, K>
+where
+    X: Activation,
+    W: QuantizedElement,
+    K: WeightedKernel<X, W>,
+{
+    fn execute(
+        &self,
+        context: &mut ExecutionContext<'_, Synchronous>,
+        inputs: Inputs<'_>,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<()> {
+        if self.output_len == 0 {
+            return Ok(());
+        }
+        let input = elements_or_none(inputs, 0, self.input_len)?;
+        let weights = elements_or_none(inputs, 1, self.weights_len)?;
+        let bias = match self.bias {
+            None => Bias::None,
+            Some((DataType::Signed64, len)) => Bias::Wide(input_elements(inputs, 2, len)?),
+            Some((_, len)) => Bias::Narrow(input_elements(inputs, 2, len)?),
+        };
+        let output = output_elements(outputs, 0, self.output_len)?;
+        self.kernel.run(context, input, weights, bias, output)
+    }
+}
+
+fn elements_or_none<'a, T: armnn_backend_api::Element>(
+    inputs: Inputs<'a>,
+    position: usize,
+    len: usize,
+) -> Result<&'a [T], BackendError> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    input_elements(inputs, position, len)
+}
