@@ -16,7 +16,9 @@ pub(super) fn fill(layer: &Evaluation<'_>) -> Option<KnownElements> {
 pub(super) fn range(layer: &Evaluation<'_>) -> Option<KnownElements> {
     let (start, delta) = (layer.input(0)?, layer.input(2)?);
     let data_type = layer.output_type()?;
-    let count = *layer.output(0)?.first()?;
+    let &[count] = &layer.output(0)?[..] else {
+        return None;
+    };
     Some(match (&start.elements, &delta.elements) {
         (KnownElements::Integers(start), KnownElements::Integers(delta)) => {
             let (start, delta) = (*start.first()?, *delta.first()?);

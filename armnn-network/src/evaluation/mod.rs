@@ -16,6 +16,7 @@ use armnn_backend_api::{DataType, LayerDescriptor as D, Shape};
 
 use crate::{KnownElements, KnownValue};
 use position::sizes;
+pub(crate) use reduction::knows_reduce;
 
 /// Whether [`evaluate`] knows the layer, for types that a [`KnownValue`] can hold.
 pub(crate) fn is_evaluated(descriptor: &D) -> bool {
@@ -25,7 +26,7 @@ pub(crate) fn is_evaluated(descriptor: &D) -> bool {
         D::ElementwiseUnary(d) => elementwise::knows_unary(d.operation()),
         D::Comparison(d) => d.operation().name().is_some(),
         D::LogicalBinary(d) => d.operation().name().is_some(),
-        D::Reduce(d) => reduction::knows_reduce(d.operation()),
+        D::Reduce(d) => knows_reduce(d.operation()),
         D::ArgMinMax(d) => d.function().name().is_some(),
         D::Cumulative(d) => d.operation().name().is_some(),
         D::Pad(d) => d.padding_mode().name().is_some(),

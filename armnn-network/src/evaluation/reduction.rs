@@ -10,7 +10,8 @@ use super::position::{index, pick, positions, sizes};
 use super::{Evaluation, bounds, fitting, rounded};
 use crate::{KnownElements, KnownValue};
 
-pub(super) fn knows_reduce(operation: Op) -> bool {
+/// Whether a Reduce with the operation is evaluated.
+pub(crate) fn knows_reduce(operation: Op) -> bool {
     matches!(
         operation,
         Op::Sum

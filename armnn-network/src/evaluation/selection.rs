@@ -33,7 +33,8 @@ pub(super) fn split(d: &SplitDescriptor, layer: &Evaluation<'_>) -> Option<Vec<K
     let parts = (0..layer.outputs.len()).map(|number| {
         let to = layer.output(number)?;
         let indices = positions(&to).map(|mut at| {
-            *at.get_mut(axis)? += begin;
+            let along = at.get_mut(axis)?;
+            *along = along.checked_add(begin)?;
             index(&at, &from)
         });
         let part = pick(&input.elements, indices);

@@ -36,6 +36,7 @@ use armnn_backend_api::{
 
 use crate::KnownValue;
 use crate::error::LayerProblem;
+use crate::evaluation::knows_reduce;
 use arguments::Arguments;
 
 type Result<T, E = LayerProblem> = std::result::Result<T, E>;
@@ -227,6 +228,21 @@ impl ParameterRule {
         }
     }
 
+    /// Whether shape inference can evaluate the layer.
+    pub(crate) fn is_evaluated(&self) -> bool {
+        match self {
+            Self::Reduce { operation, .. } => knows_reduce(*operation),
+            Self::Pad { mode, .. } => mode.name().is_some(),
+            Self::Resize(_)
+            | Self::Interpolate { .. }
+            | Self::NonMaxSuppressionPadded
+            | Self::SpaceToBatchNd { .. }
+            | Self::BatchToSpaceNd { .. }
+            | Self::TransposeConvolution2d { .. } => false,
+            _ => true,
+        }
+    }
+
     /// The descriptor and the shapes of the outputs, as far as they follow.
     ///
     /// # Errors
@@ -361,72 +377,4 @@ fn shown_list(values: &[Option<i64>]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use armnn_backend_api::DataType;
-
-    use super::*;
-    use crate::KnownElements;
-
-    /// A list, perhaps partly known.
-    pub(super) fn list(values: &[Option<i64>]) -> Option<Parameter> {
-        let value = KnownValue::integers(DataType::Signed64, values.to_vec())?;
-        Some(Parameter {
-            shape: value.shape,
-            value: Some(value),
-        })
-    }
-
-    /// A list that is known.
-    pub(super) fn ints(values: &[i64]) -> Option<Parameter> {
-        list(&values.iter().copied().map(Some).collect::<Vec<_>>())
-    }
-
-    /// A tensor of this shape of which nothing else is known.
-    pub(super) fn unknown(shape: impl Into<Shape>) -> Option<Parameter> {
-        Some(Parameter {
-            shape: shape.into(),
-            value: None,
-        })
-    }
-
-    /// Pairs, of shape [n, 2].
-    pub(super) fn pairs(values: &[[i64; 2]]) -> Option<Parameter> {
-        let mut pairs = ints(values.as_flattened())?;
-        let shape = Shape::from([values.len() as i64, 2]);
-        pairs.shape = shape;
-        pairs.value.as_mut()?.shape = shape;
-        Some(pairs)
-    }
-
-    /// A list of Float32.
-    pub(super) fn reals(values: &[f32]) -> Option<Parameter> {
-        let shape = Shape::from([values.len() as i64]);
-        Some(Parameter {
-            shape,
-            value: Some(KnownValue {
-                data_type: DataType::Float32,
-                shape,
-                elements: KnownElements::Reals(values.iter().map(|&x| Some(x.into())).collect()),
-            }),
-        })
-    }
-
-    /// What a rule gives for one input.
-    pub(super) fn resolved(
-        rule: &ParameterRule,
-        input: impl Into<Shape>,
-        parameters: &[Option<Parameter>],
-    ) -> Result<Resolved> {
-        rule.resolve(&[Some(input.into())], parameters)
-    }
-
-    /// The dimensions of the output, and whether all is known; `None` for an error.
-    pub(super) fn output(
-        rule: &ParameterRule,
-        input: impl Into<Shape>,
-        parameters: &[Option<Parameter>],
-    ) -> Option<(Vec<i64>, bool)> {
-        let resolved = resolved(rule, input, parameters).ok()?;
-        Some((resolved.outputs[0].dims().to_vec(), resolved.complete))
-    }
-}
+mod tests;
