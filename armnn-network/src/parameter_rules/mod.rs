@@ -14,6 +14,7 @@ mod pad;
 mod reduce;
 mod reshape;
 mod resize;
+mod signal;
 mod slice;
 mod space_to_batch;
 mod split;
@@ -29,9 +30,10 @@ pub use strided_slice::StridedSliceOptions;
 use std::fmt::Display;
 
 use armnn_backend_api::{
-    ArgMinMaxDescriptor, CumulativeDescriptor, InterpolateDescriptor, LayerDescriptor, LayerType,
-    PaddingMode, ReduceOperation, ResizeDescriptor, Shape, TopKDescriptor,
-    TransposeConvolution2dDescriptor,
+    ArgMinMaxDescriptor, Col2ImDescriptor, CumulativeDescriptor, DftDescriptor,
+    InterpolateDescriptor, LayerDescriptor, LayerType, PaddingMode, ReduceOperation,
+    ResizeDescriptor, Shape, TopKDescriptor, TransposeConvolution2dDescriptor,
+    TransposeConvolution3dDescriptor,
 };
 
 use crate::KnownValue;
@@ -171,6 +173,23 @@ pub enum ParameterRule {
         /// from the output to the input; else it is the descriptor's.
         same: bool,
     },
+    /// A TransposeConvolution3d. Parameter: the shape of the output.
+    TransposeConvolution3d {
+        /// The descriptor, but perhaps for the padding.
+        descriptor: TransposeConvolution3dDescriptor,
+        /// As of a TransposeConvolution2d.
+        same: bool,
+    },
+    /// A Dft, but for length and axis. Parameters: the length?, and the axis unless it is fixed, one
+    /// element each.
+    Dft {
+        /// The descriptor, but for length and axis.
+        descriptor: DftDescriptor,
+        /// The axis, from the end if negative; `None` if it is a parameter.
+        axis: Option<i64>,
+    },
+    /// A Col2Im, but for the block shape. Parameters: the image's shape, the block shape.
+    Col2Im(Col2ImDescriptor),
 }
 
 /// A parameter.
@@ -225,6 +244,9 @@ impl ParameterRule {
             Self::SpaceToBatchNd { .. } => LayerType::SpaceToBatchNd,
             Self::BatchToSpaceNd { .. } => LayerType::BatchToSpaceNd,
             Self::TransposeConvolution2d { .. } => LayerType::TransposeConvolution2d,
+            Self::TransposeConvolution3d { .. } => LayerType::TransposeConvolution3d,
+            Self::Dft { .. } => LayerType::Dft,
+            Self::Col2Im(_) => LayerType::Col2Im,
         }
     }
 
@@ -238,7 +260,10 @@ impl ParameterRule {
             | Self::NonMaxSuppressionPadded
             | Self::SpaceToBatchNd { .. }
             | Self::BatchToSpaceNd { .. }
-            | Self::TransposeConvolution2d { .. } => false,
+            | Self::TransposeConvolution2d { .. }
+            | Self::TransposeConvolution3d { .. }
+            | Self::Dft { .. }
+            | Self::Col2Im(_) => false,
             _ => true,
         }
     }
@@ -295,8 +320,13 @@ impl ParameterRule {
             Self::SpaceToBatchNd { axis } => space_to_batch::space_to_batch(*axis, &arguments),
             Self::BatchToSpaceNd { axis } => space_to_batch::batch_to_space(*axis, &arguments),
             Self::TransposeConvolution2d { descriptor, same } => {
-                transpose_convolution::transpose_convolution(descriptor, *same, &arguments)
+                transpose_convolution::in_planes(descriptor, *same, &arguments)
             }
+            Self::TransposeConvolution3d { descriptor, same } => {
+                transpose_convolution::in_volumes(descriptor, *same, &arguments)
+            }
+            Self::Dft { descriptor, axis } => signal::dft(descriptor, *axis, &arguments),
+            Self::Col2Im(base) => signal::col2im(base, &arguments),
         }
     }
 }
