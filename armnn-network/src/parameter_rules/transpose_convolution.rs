@@ -21,11 +21,11 @@ pub(super) fn in_planes(
         other => return Err(bad("data_layout", other, "Nhwc or Nchw")),
     };
     let steps = [(d.stride_y, d.dilation_y), (d.stride_x, d.dilation_x)];
-    let (dims, padding, complete) = output(places, steps, same, arguments)?;
+    let output = output(places, steps, same, arguments)?;
     if same {
-        [(d.pad_top, d.pad_bottom), (d.pad_left, d.pad_right)] = padding;
+        [(d.pad_top, d.pad_bottom), (d.pad_left, d.pad_right)] = output.padding;
     }
-    Resolved::single(d, &dims, complete)
+    Resolved::single(d, &output.dims, output.complete)
 }
 
 /// The same with planes.
@@ -45,20 +45,26 @@ pub(super) fn in_volumes(
         (d.stride_y, d.dilation_y),
         (d.stride_x, d.dilation_x),
     ];
-    let (dims, padding, complete) = output(places, steps, same, arguments)?;
+    let output = output(places, steps, same, arguments)?;
     if same {
         [
             (d.pad_front, d.pad_back),
             (d.pad_top, d.pad_bottom),
             (d.pad_left, d.pad_right),
-        ] = padding;
+        ] = output.padding;
     }
-    Resolved::single(d, &dims, complete)
+    Resolved::single(d, &output.dims, output.complete)
 }
 
-/// The shape of the output, SAME padding before and after each of some dimensions, and whether all
-/// that is known.
-///
+/// What follows from the output's shape.
+struct Output<const N: usize> {
+    dims: Vec<i64>,
+    /// SAME padding before and after each of the dimensions that the filter moves along.
+    padding: [(u32, u32); N],
+    /// Whether all that is known.
+    complete: bool,
+}
+
 /// `places` are where these dimensions stand in output and weights, and `steps` are strides and
 /// dilations.
 fn output<const N: usize>(
@@ -66,7 +72,7 @@ fn output<const N: usize>(
     steps: [(u32, u32); N],
     same: bool,
     arguments: &Arguments<'_>,
-) -> Result<(Vec<i64>, [(u32, u32); N], bool)> {
+) -> Result<Output<N>> {
     let input = arguments.data(0)?;
     let weights = arguments.data(1)?;
     let target = arguments.list(0, "output shape")?;
@@ -94,7 +100,11 @@ fn output<const N: usize>(
             }
         }
     }
-    Ok((dims, padding, complete))
+    Ok(Output {
+        dims,
+        padding,
+        complete,
+    })
 }
 
 /// The padding before and after `size` elements such that windows in steps of `stride` are as many
