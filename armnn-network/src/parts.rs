@@ -98,13 +98,16 @@ impl Network {
                     .map(|parameter| parameter.stage.saturating_add(1));
                 stage = first.max().unwrap_or(0).max(stage);
             }
-            let known = match &layer.operation {
-                Operation::Shape { .. } => true,
-                Operation::Layer(descriptor) => {
-                    is_evaluated(descriptor) && inputs().all(|input| input.known)
-                }
-                Operation::Deferred(_) | Operation::Runtime(_) => false,
+            let can_be_evaluated = match &layer.operation {
+                Operation::Layer(descriptor) => is_evaluated(descriptor),
+                Operation::Deferred(deferred) => deferred.rule.is_evaluated(),
+                Operation::Shape { .. } | Operation::Runtime(_) => false,
             };
+            let holds = |id: &TensorId| KnownValue::holds(self.tensor(*id).info.data_type);
+            let known = matches!(layer.operation, Operation::Shape { .. })
+                || can_be_evaluated
+                    && inputs().all(|input| input.known)
+                    && layer.outputs.iter().all(holds);
             let later = match &layer.operation {
                 Operation::Runtime(_) => true,
                 Operation::Layer(descriptor) => {
@@ -236,7 +239,10 @@ fn value_inputs(network: &Network) -> Vec<bool> {
     for layer in network.layers.iter().rev() {
         match &layer.operation {
             Operation::Deferred(deferred) => {
-                for id in layer.inputs.iter().skip(deferred.n_data).flatten() {
+                let is_wanted = deferred.rule.is_evaluated()
+                    && layer.outputs.iter().any(|id| wanted[id.index()]);
+                let first = if is_wanted { 0 } else { deferred.n_data };
+                for id in layer.inputs.iter().skip(first).flatten() {
                     wanted[id.index()] = true;
                 }
             }
