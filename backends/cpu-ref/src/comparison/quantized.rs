@@ -1,12 +1,13 @@
 //! Comparison of quantized numbers: TensorFlow Lite's reference kernels (`kernels/comparisons.cc`),
-//! which multiply both with their scales, in fixed point and with 8 more bits. Numbers of one scale
-//! and zero point are compared as they are; so that scales from 1 on, which the rule does not cover,
-//! are compared too, both are divided by the larger one then.
+//! which multiply both with their scales, in fixed point and with 8 more bits: real numbers closer
+//! than 2^-9 may count as equal. In 16 bits, they order numbers of one scale as they are. So that
+//! scales from 1 on, which the rule does not cover, are compared too, both are divided by the larger
+//! one then.
 
 use std::marker::PhantomData;
 
 use armnn_backend_api::{
-    BackendError, ComparisonOperation, ExecutionContext, LayerView, Result, Synchronous, Workload,
+    BackendError, ComparisonOperation, DataType, ExecutionContext, LayerView, Result, Synchronous, Workload,
 };
 
 use super::Plan;
@@ -33,12 +34,18 @@ pub(super) fn workload(layer: LayerView<'_>, plan: Plan) -> Result<Box<dyn Workl
         zero_point: from.zero_point,
         factor: Multiplier::new(f64::from(from.scale) / unit),
     };
-    by_quantized_type!(input(layer, 0)?.data_type(), Q => {
+    let data_type = input(layer, 0)?.data_type();
+    let orders_16_bits = data_type == DataType::QSymmS16
+        && !matches!(
+            plan.operation,
+            ComparisonOperation::Equal | ComparisonOperation::NotEqual
+        );
+    by_quantized_type!(data_type, Q => {
         element_workload(layer, QuantizedComparison::<Q> {
             plan,
             x: operand(x),
             y: operand(y),
-            are_alike: x == y,
+            is_plain: x == y && orders_16_bits,
             element: PhantomData,
         })
     })
@@ -62,13 +69,14 @@ struct QuantizedComparison<Q> {
     plan: Plan,
     x: Operand,
     y: Operand,
-    are_alike: bool,
+    /// Numbers are compared as they are.
+    is_plain: bool,
     element: PhantomData<fn(Q)>,
 }
 
 impl<Q: QuantizedElement> QuantizedComparison<Q> {
     fn compare(&self, x: &[Q], y: &[Q], out: &mut [u8], f: impl Fn(i32, i32) -> bool) {
-        if self.are_alike {
+        if self.is_plain {
             map_pairs(&self.plan.nest, x, y, out, |x: Q, y: Q| {
                 u8::from(f(x.to_i32(), y.to_i32()))
             });
@@ -110,7 +118,7 @@ impl<Q: QuantizedElement> Kernel for QuantizedComparison<Q> {
 
 #[cfg(test)]
 mod tests {
-    use armnn_backend_api::{ComparisonDescriptor, DataType, Quantization};
+    use armnn_backend_api::{ComparisonDescriptor, Quantization};
 
     use super::*;
     use crate::test_harness::{Call, typed};
