@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn what_numbers_stand_for_is_compared() {
         // 0.5 (q - 1) = 0, 1, 2 and 0.25 q = 1, 1, 1; and ten times as much.
-        for times in [1.0, 10.0] {
+        for times in [1.0f32, 10.0] {
             let scaled = |scale, zero_point| Quantization::per_tensor(times * scale, zero_point);
             let x = typed(DataType::QAsymmS8, [3], &[1i8, 3, 5]).quantized(scaled(0.5, 1));
             let y = typed(DataType::QAsymmS8, [1], &[4i8]).quantized(scaled(0.25, 0));
