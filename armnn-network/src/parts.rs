@@ -230,7 +230,11 @@ fn may_be_parameter(tensor: &Tensor) -> bool {
     let count = info.shape.num_elements();
     tensor.value_type.is_none()
         && info.shape.rank() <= 2
-        && count.is_none_or(|count| count <= KnownValue::MOST_ELEMENTS as u64)
+        && match count {
+            Some(count) => count <= KnownValue::MOST_ELEMENTS as u64,
+            // A list of unknown length; what has two unknown dimensions is data.
+            None => info.shape.rank() <= 1,
+        }
 }
 
 /// For each input of a segment, whether the parameters of a layer depend on its value.
