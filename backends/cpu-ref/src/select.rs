@@ -6,8 +6,7 @@ use crate::{
     copy::element_size,
     element_type::by_size,
     layer_checks::{
-        dims, input, input_role, invalid, output, require_input,
-        require_same_quantization,
+        dims, input, input_role, invalid, output, require_input, require_same_quantization,
     },
     loop_nest::{LoopNest, broadcast_strides, dense_strides},
     workload_function::workload_function,
