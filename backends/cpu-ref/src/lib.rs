@@ -35,14 +35,17 @@ mod fully_connected;
 mod gather;
 mod gather_nd;
 mod layer_checks;
+mod local_response;
 mod logical_binary;
 mod lookup_table;
 mod loop_nest;
 mod matrix;
+mod normalization;
 mod one_hot;
 mod pad;
 mod parallel;
 mod pooling2d;
+mod pooling3d;
 mod prelu;
 mod quantize;
 mod quantized_arithmetic;
@@ -58,6 +61,7 @@ mod select;
 mod sliding_window;
 mod softmax;
 mod split;
+mod strided_convolution;
 mod strided_slice;
 #[cfg(test)]
 mod test_harness;
@@ -152,12 +156,14 @@ layers! {
     Activation: activation::check, activation::workload;
     ArgMinMax: arg_min_max::check, arg_min_max::workload;
     BatchMatMul: batch_mat_mul::check, batch_mat_mul::workload;
+    BatchNormalization: normalization::check_batch, normalization::batch_workload;
     BatchToSpaceNd: block::check_batch_to_space_nd, block::batch_to_space_nd_workload;
     BroadcastTo: repetition::check_broadcast_to, repetition::broadcast_to_workload;
     Cast: cast::check, cast::workload;
     Comparison: comparison::check, comparison::workload;
     Concat: concat::check, concat::workload;
     Convolution2d: convolution2d::check, convolution2d::workload;
+    Convolution3d: strided_convolution::check_convolution3d, strided_convolution::convolution3d_workload;
     Cumulative: cumulative::check, cumulative::workload;
     DepthToSpace: block::check_depth_to_space, block::depth_to_space_workload;
     DepthwiseConvolution2d: depthwise_convolution2d::check, depthwise_convolution2d::workload;
@@ -170,10 +176,16 @@ layers! {
     Gather: gather::check, gather::workload;
     GatherElements: gather_nd::check_elements, gather_nd::elements_workload;
     GatherNd: gather_nd::check_nd, gather_nd::nd_workload;
+    InstanceNormalization: normalization::check_instance, normalization::instance_workload;
+    L2Normalization: normalization::check_l2, normalization::l2_workload;
+    LayerNormalization: normalization::check_layer, normalization::layer_workload;
+    LogSoftmax: normalization::check_log_softmax, normalization::log_softmax_workload;
     LogicalBinary: logical_binary::check, logical_binary::workload;
+    Normalization: local_response::check, local_response::workload;
     OneHot: one_hot::check, one_hot::workload;
     Pad: pad::check, pad::workload;
     Pooling2d: pooling2d::check, pooling2d::workload;
+    Pooling3d: pooling3d::check, pooling3d::workload;
     Prelu: prelu::check, prelu::workload;
     Quantize: quantize::check_quantize, quantize::quantize_workload;
     Range: range::check, range::workload;
@@ -194,6 +206,8 @@ layers! {
     Tile: repetition::check_tile, repetition::tile_workload;
     TopK: top_k::check, top_k::workload;
     Transpose: transpose::check, transpose::workload;
+    TransposeConvolution2d: strided_convolution::check_transpose2d, strided_convolution::transpose2d_workload;
+    TransposeConvolution3d: strided_convolution::check_transpose3d, strided_convolution::transpose3d_workload;
     Trilu: trilu::check, trilu::workload;
 }
 
