@@ -11,8 +11,7 @@ use armnn_backend_api::{
 use crate::{
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
     layer_checks::{
-        FLOATS, INTEGERS, dims, input, input_role, invalid, output, require_named,
-        require_one_type,
+        FLOATS, INTEGERS, dims, input, input_role, invalid, output, require_named, require_one_type,
     },
     loop_nest::{LoopNest, broadcast_strides, map_pairs},
     quantized_arithmetic::QUANTIZED,

@@ -12,9 +12,7 @@ use crate::{
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
     layer_checks::{FLOATS, input, output, require_one_type},
     loop_nest::{LoopNest, map_pairs},
-    quantized_arithmetic::{
-        Affine, Multiplier, QUANTIZED, QuantizedElement, by_quantized_type,
-    },
+    quantized_arithmetic::{Affine, Multiplier, QUANTIZED, QuantizedElement, by_quantized_type},
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &PreluDescriptor) -> Result<()> {

@@ -120,9 +120,8 @@ impl Affine {
     /// `CalculateActivationRangeQuantized` (`kernels/kernel_util.cc`). A bound that is infinite is
     /// none.
     pub(crate) fn range<Q: QuantizedElement>(self, least: f32, most: f32) -> (i32, i32) {
-        let number = |real: f32| {
-            ((real / self.scale).round() as i32).saturating_add(self.zero_point)
-        };
+        let number =
+            |real: f32| ((real / self.scale).round() as i32).saturating_add(self.zero_point);
         let from = if least == f32::NEG_INFINITY {
             Q::MIN
         } else {
@@ -280,10 +279,19 @@ mod tests {
 
     #[test]
     fn shifts_round_ties_away_from_zero() {
-        assert_eq!([5, -5, 6, -6, 7].map(|x| rounding_shift_right(x, 2)), [1, -1, 2, -2, 2]);
-        assert_eq!([i32::MAX, i32::MIN].map(|x| rounding_shift_right(x, 31)), [1, -1]);
+        assert_eq!(
+            [5, -5, 6, -6, 7].map(|x| rounding_shift_right(x, 2)),
+            [1, -1, 2, -2, 2]
+        );
+        assert_eq!(
+            [i32::MAX, i32::MIN].map(|x| rounding_shift_right(x, 31)),
+            [1, -1]
+        );
         assert_eq!(rounding_shift_right(-7, 0), -7);
-        assert_eq!([i32::MAX, i32::MIN].map(|x| rounding_shift_right(x, 33)), [0, 0]);
+        assert_eq!(
+            [i32::MAX, i32::MIN].map(|x| rounding_shift_right(x, 33)),
+            [0, 0]
+        );
     }
 
     #[test]

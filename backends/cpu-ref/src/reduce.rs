@@ -4,7 +4,8 @@ mod integer;
 mod quantized;
 
 use armnn_backend_api::{
-    DataType, ExecutionContext, LayerView, ReduceDescriptor, ReduceOperation, Result, Synchronous, Workload,
+    DataType, ExecutionContext, LayerView, ReduceDescriptor, ReduceOperation, Result, Synchronous,
+    Workload,
 };
 
 use crate::{
@@ -131,7 +132,9 @@ impl Reduce {
                 sums[at_out] = values.iter().fold(sums[at_out], |sum, &x| f(sum, x));
             } else {
                 let sums = &mut sums[at_out..][..len];
-                sums.iter_mut().zip(values).for_each(|(sum, &x)| *sum = f(*sum, x));
+                sums.iter_mut()
+                    .zip(values)
+                    .for_each(|(sum, &x)| *sum = f(*sum, x));
             }
         });
     }

@@ -12,9 +12,7 @@ use armnn_backend_api::{
 
 use crate::{
     float_workload::{input_elements, output_elements},
-    layer_checks::{
-        input, invalid, num_elements, output, refusal, require_input, require_output,
-    },
+    layer_checks::{input, invalid, num_elements, output, refusal, require_input, require_output},
     quantized_arithmetic::{Affine, Multiplier, QUANTIZED, QuantizedElement},
 };
 
@@ -193,8 +191,7 @@ impl WeightedLayer {
         let has_narrow_bias = layer
             .input(2)
             .is_some_and(|bias| bias.data_type() == DataType::Signed32);
-        let is_wide =
-            input(layer, 0)?.data_type() == DataType::QSymmS16 && !has_narrow_bias;
+        let is_wide = input(layer, 0)?.data_type() == DataType::QSymmS16 && !has_narrow_bias;
         Ok(Self {
             input_zero_point: from.zero_point as i16,
             weight_zero_points: zero_points.into_iter().map(|zero| zero as i16).collect(),

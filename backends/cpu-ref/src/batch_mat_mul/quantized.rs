@@ -55,7 +55,13 @@ const LANES: usize = 16;
 
 impl<Q: Activation> QuantizedBatchMatMul<Q> {
     fn multiply(&self, x: &[Q], y: &[Q], out: &mut [Q]) {
-        let MatrixProduct { m, k, n, transpose_x, transpose_y } = self.product.product;
+        let MatrixProduct {
+            m,
+            k,
+            n,
+            transpose_x,
+            transpose_y,
+        } = self.product.product;
         if n == 0 {
             return;
         }
@@ -76,11 +82,19 @@ impl<Q: Activation> QuantizedBatchMatMul<Q> {
                 let first = block * LANES;
                 let mut sums = [Q::Sum::ZERO; LANES];
                 for i in 0..k {
-                    let x = if transpose_x { x[i * m + row] } else { x[row * k + i] };
+                    let x = if transpose_x {
+                        x[i * m + row]
+                    } else {
+                        x[row * k + i]
+                    };
                     let x = (x.to_i32() as i16).wrapping_sub(zero_x);
                     for (lane, sum) in sums[..out.len()].iter_mut().enumerate() {
                         let column = first + lane;
-                        let y = if transpose_y { y[column * k + i] } else { y[i * n + column] };
+                        let y = if transpose_y {
+                            y[column * k + i]
+                        } else {
+                            y[i * n + column]
+                        };
                         *sum = sum.add_product(x, (y.to_i32() as i16).wrapping_sub(zero_y));
                     }
                 }
@@ -117,20 +131,41 @@ impl<Q: Activation> Kernel for QuantizedBatchMatMul<Q> {
 mod tests {
     use armnn_backend_api::{BatchMatMulDescriptor, DataType, Element, Quantization, TensorInfo};
 
-    use super::*;
     use crate::test_harness::{Call, assert_refused, typed};
 
-    fn multiplied<T: Element>(data_type: DataType, transpose: [bool; 2], number: fn(i16) -> T) -> Vec<T> {
+    fn multiplied<T: Element>(
+        data_type: DataType,
+        transpose: [bool; 2],
+        number: fn(i16) -> T,
+    ) -> Vec<T> {
         // (1 2 3; 4 5 6) by (1 0; 0 1; 2 -1): 7 -1 and 16 -1.
-        let x = if transpose[0] { [1, 4, 2, 5, 3, 6] } else { [1, 2, 3, 4, 5, 6] };
-        let y = if transpose[1] { [1, 0, 2, 0, 1, -1] } else { [1, 0, 0, 1, 2, -1] };
+        let x = if transpose[0] {
+            [1, 4, 2, 5, 3, 6]
+        } else {
+            [1, 2, 3, 4, 5, 6]
+        };
+        let y = if transpose[1] {
+            [1, 0, 2, 0, 1, -1]
+        } else {
+            [1, 0, 0, 1, 2, -1]
+        };
         let shape = |is_transposed, shape: [i64; 2]| {
-            if is_transposed { [shape[1], shape[0]] } else { shape }
+            if is_transposed {
+                [shape[1], shape[0]]
+            } else {
+                shape
+            }
         };
         let scaled = |scale| Quantization::per_tensor(scale, 0);
         let call = Call::new(BatchMatMulDescriptor::new(transpose[0], transpose[1]))
-            .input(typed(data_type, shape(transpose[0], [2, 3]), &x.map(number)).quantized(scaled(0.5)))
-            .input(typed(data_type, shape(transpose[1], [3, 2]), &y.map(number)).quantized(scaled(0.5)))
+            .input(
+                typed(data_type, shape(transpose[0], [2, 3]), &x.map(number))
+                    .quantized(scaled(0.5)),
+            )
+            .input(
+                typed(data_type, shape(transpose[1], [3, 2]), &y.map(number))
+                    .quantized(scaled(0.5)),
+            )
             .output_info(TensorInfo::new(data_type, [2, 2]).quantized(scaled(0.25)));
         call.run().elements(0)
     }
@@ -140,7 +175,10 @@ mod tests {
         for transpose in [[false, false], [false, true], [true, false], [true, true]] {
             let found = multiplied(DataType::QAsymmS8, transpose, |x| x as i8);
             assert_eq!(found, [7, -1, 16, -1]);
-            assert_eq!(multiplied(DataType::QSymmS16, transpose, |x| x), [7, -1, 16, -1]);
+            assert_eq!(
+                multiplied(DataType::QSymmS16, transpose, |x| x),
+                [7, -1, 16, -1]
+            );
         }
     }
 

@@ -7,7 +7,8 @@
 use std::marker::PhantomData;
 
 use armnn_backend_api::{
-    BackendError, ComparisonOperation, DataType, ExecutionContext, LayerView, Result, Synchronous, Workload,
+    BackendError, ComparisonOperation, DataType, ExecutionContext, LayerView, Result, Synchronous,
+    Workload,
 };
 
 use super::Plan;
@@ -126,7 +127,7 @@ mod tests {
     #[test]
     fn what_numbers_stand_for_is_compared() {
         // 0.5 (q - 1) = 0, 1, 2 and 0.25 q = 1, 1, 1; and ten times as much.
-        for times in [1.0, 10.0] {
+        for times in [1.0f32, 10.0] {
             let scaled = |scale, zero_point| Quantization::per_tensor(times * scale, zero_point);
             let x = typed(DataType::QAsymmS8, [3], &[1i8, 3, 5]).quantized(scaled(0.5, 1));
             let y = typed(DataType::QAsymmS8, [1], &[4i8]).quantized(scaled(0.25, 0));
@@ -142,7 +143,11 @@ mod tests {
                     .input(x.clone())
                     .input(y.clone())
                     .output(DataType::Boolean, [3]);
-                assert_eq!(call.run().elements::<u8>(0), expected, "{operation} {times}");
+                assert_eq!(
+                    call.run().elements::<u8>(0),
+                    expected,
+                    "{operation} {times}"
+                );
             }
         }
     }

@@ -184,10 +184,14 @@ mod tests {
             ..Convolution2dDescriptor::new(layout)
         };
         let bias: Vec<i32> = (0..out_channels as i32).map(|o| 10 * o).collect();
-        let output = TensorInfo::new(DataType::QAsymmS8, out)
-            .quantized(Quantization::per_tensor(0.5, -3));
+        let output =
+            TensorInfo::new(DataType::QAsymmS8, out).quantized(Quantization::per_tensor(0.5, -3));
         Call::new(d)
-            .input(quantized(typed(DataType::QAsymmS8, image, &[1i8, 2, 3, 4]), 0.5, 1))
+            .input(quantized(
+                typed(DataType::QAsymmS8, image, &[1i8, 2, 3, 4]),
+                0.5,
+                1,
+            ))
             .input(weights)
             .input(typed(DataType::Signed32, [out_channels], &bias))
             .output_info(output)
@@ -198,7 +202,11 @@ mod tests {
         // Filter 1 2 / 3 4: 0 * 2 + 2 * 4 = 8 and 0 + 1 * 2 + 2 * 3 + 3 * 4 = 20, in steps of
         // 0.5 * 1; the output has steps of 0.5, so the numbers are 8 - 3 and 20 - 3.
         for layout in [DataLayout::Nhwc, DataLayout::Nchw] {
-            let shape = if layout == DataLayout::Nhwc { [1, 2, 2, 1] } else { [1, 1, 2, 2] };
+            let shape = if layout == DataLayout::Nhwc {
+                [1, 2, 2, 1]
+            } else {
+                [1, 1, 2, 2]
+            };
             let weights = typed(DataType::QSymmS8, shape, &[1i8, 2, 3, 4]);
             let found = call(layout, quantized(weights, 1.0, 0), 1).run();
             assert_eq!(found.elements::<i8>(0), [5, 17]);

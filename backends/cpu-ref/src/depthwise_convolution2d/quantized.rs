@@ -92,7 +92,11 @@ impl QuantizedDepthwiseConvolution {
         let multiplier = g.out_channels / g.in_channels;
         // With one filter for each channel, neighbouring outputs are of neighbouring inputs;
         // otherwise those of one input.
-        let block_of = if multiplier == 1 { g.out_channels } else { multiplier };
+        let block_of = if multiplier == 1 {
+            g.out_channels
+        } else {
+            multiplier
+        };
         for (block, outputs) in pixel.chunks_exact_mut(block_of).enumerate() {
             for (part, outputs) in outputs.chunks_mut(LANES).enumerate() {
                 let first = block * block_of + part * LANES;
@@ -180,7 +184,11 @@ mod tests {
         let is_nhwc = layout == DataLayout::Nhwc;
         for c in 0..channels {
             for row in 0..3 {
-                let at = if is_nhwc { row * channels + c } else { c * 3 + row };
+                let at = if is_nhwc {
+                    row * channels + c
+                } else {
+                    c * 3 + row
+                };
                 input[at] = (x(row, c) + zero_x) as i8;
             }
         }
@@ -189,7 +197,11 @@ mod tests {
                 let sum: i32 = (0..2)
                     .map(|tap| x(row + tap, o / multiplier) * w(tap, o))
                     .sum();
-                let at = if is_nhwc { row * out_channels + o } else { o * 2 + row };
+                let at = if is_nhwc {
+                    row * out_channels + o
+                } else {
+                    o * 2 + row
+                };
                 // Factors of scales 1: the sum and a bias of o.
                 expected[at] = (sum + o as i32 + zero_out).clamp(-128, 127) as i8;
             }
@@ -210,7 +222,11 @@ mod tests {
             .input(typed(DataType::QSymmS8, [1, 2, 1, m], &weights).quantized(scale(0)))
             .input(typed(DataType::Signed32, [m], &bias))
             .output_info(TensorInfo::new(DataType::QAsymmS8, out_shape).quantized(scale(zero_out)));
-        assert_eq!(call.run().elements::<i8>(0), expected, "{channels} {multiplier}");
+        assert_eq!(
+            call.run().elements::<i8>(0),
+            expected,
+            "{channels} {multiplier}"
+        );
     }
 
     #[test]

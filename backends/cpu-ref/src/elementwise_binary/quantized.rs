@@ -125,7 +125,11 @@ impl Rule {
                 Self::Sum {
                     common: CommonScale::new(left_shift, x, y),
                     output: Multiplier::new(twice_larger / step),
-                    sign: if operation == BinaryOperation::Add { 1 } else { -1 },
+                    sign: if operation == BinaryOperation::Add {
+                        1
+                    } else {
+                        -1
+                    },
                 }
             }
             BinaryOperation::SqDiff => {
@@ -202,7 +206,11 @@ impl<Q: QuantizedElement> Kernel for QuantizedBinary<Q> {
                 self.map(x, y, out, |x, y| factor.apply(x.wrapping_mul(y)));
             }
             Rule::Quotient(factor) => self.map(x, y, out, |x, y| quotient(x, y, factor)),
-            Rule::Extreme { x: by_x, y: by_y, is_maximum } => self.map(x, y, out, |x, y| {
+            Rule::Extreme {
+                x: by_x,
+                y: by_y,
+                is_maximum,
+            } => self.map(x, y, out, |x, y| {
                 let (x, y) = (by_x.apply(x), by_y.apply(y));
                 if is_maximum { x.max(y) } else { x.min(y) }
             }),
@@ -227,7 +235,12 @@ fn quotient(x: i32, y: i32, factor: Multiplier) -> i32 {
     let (x, y) = if y < 0 { (-x, -y) } else { (x, y) };
     let (inverse, y_bits) = reciprocal(y as u32, 31);
     // Copies of the sign below the sign itself.
-    let headroom = (if x < 0 { x.leading_ones() } else { x.leading_zeros() }) as i32 - 1;
+    let headroom = (if x < 0 {
+        x.leading_ones()
+    } else {
+        x.leading_zeros()
+    }) as i32
+        - 1;
     let scaled = doubling_high_product(x << headroom.max(0), inverse);
     let shift = factor.exponent - y_bits - headroom;
     let product = doubling_high_product(scaled, factor.fraction);
@@ -268,14 +281,14 @@ mod tests {
         let y = || tensor(&[4, -2], 0.25, -4);
         // Results in steps of 0.5, with a zero point of -1.
         for (operation, expected) in [
-            (BinaryOperation::Add, [9, -8]),      // 5, -3.5
-            (BinaryOperation::Sub, [1, -10]),     // 1, -4.5
-            (BinaryOperation::Mul, [11, -5]),     // 6, -2
-            (BinaryOperation::Div, [2, -17]),     // 1.5, -8
-            (BinaryOperation::SqDiff, [1, 40]),   // 1, 20.25: between 40 and 41 steps
-            (BinaryOperation::Maximum, [5, 0]),   // 3, 0.5
-            (BinaryOperation::Minimum, [3, -9]),  // 2, -4
-            (BinaryOperation::Power, [17, 0]),    // 9, NaN
+            (BinaryOperation::Add, [9, -8]),     // 5, -3.5
+            (BinaryOperation::Sub, [1, -10]),    // 1, -4.5
+            (BinaryOperation::Mul, [11, -5]),    // 6, -2
+            (BinaryOperation::Div, [2, -17]),    // 1.5, -8
+            (BinaryOperation::SqDiff, [1, 40]),  // 1, 20.25: between 40 and 41 steps
+            (BinaryOperation::Maximum, [5, 0]),  // 3, 0.5
+            (BinaryOperation::Minimum, [3, -9]), // 2, -4
+            (BinaryOperation::Power, [17, 0]),   // 9, NaN
         ] {
             let found = computed(operation, x(), y(), 0.5);
             if operation == BinaryOperation::SqDiff {
@@ -291,7 +304,10 @@ mod tests {
     fn results_saturate_and_a_quotient_by_zero_too() {
         let x = tensor(&[127, -128, 0, 127], 1.0, 0);
         let y = tensor(&[127, -128, 0, 0], 1.0, 0);
-        assert_eq!(computed(BinaryOperation::Add, x.clone(), y.clone(), 1.0), [127, -128, -1, 126]);
+        assert_eq!(
+            computed(BinaryOperation::Add, x.clone(), y.clone(), 1.0),
+            [127, -128, -1, 126]
+        );
         assert_eq!(computed(BinaryOperation::Div, x, y, 1.0), [0, 0, -1, 127]);
     }
 

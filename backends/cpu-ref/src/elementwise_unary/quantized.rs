@@ -115,7 +115,10 @@ impl<Q: QuantizedElement> Kernel for QuantizedUnary<Q> {
                 }
             }
             Rule::Table8(table) => {
-                output.iter_mut().zip(input).for_each(|(out, &x)| *out = table.get(x));
+                output
+                    .iter_mut()
+                    .zip(input)
+                    .for_each(|(out, &x)| *out = table.get(x));
             }
             Rule::Table16(table) => {
                 for (out, x) in output.iter_mut().zip(input) {
@@ -198,7 +201,10 @@ mod tests {
             let found = computed(operation, DataType::QSymmS16, &values, (from, to));
             for (x, found) in values.iter().zip(found) {
                 let expected = value(operation, f32::from(*x) * from) / to;
-                assert!((f32::from(found) - expected).abs() < 2.0, "{operation} {x} {found}");
+                assert!(
+                    (f32::from(found) - expected).abs() < 2.0,
+                    "{operation} {x} {found}"
+                );
             }
         }
     }

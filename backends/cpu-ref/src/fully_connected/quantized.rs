@@ -82,8 +82,8 @@ mod tests {
     #[test]
     fn ties_go_away_from_zero() {
         // 5 / 2 and -5 / 2.
-        let output = TensorInfo::new(DataType::QSymmS16, [2, 1])
-            .quantized(Quantization::per_tensor(2.0, 0));
+        let output =
+            TensorInfo::new(DataType::QSymmS16, [2, 1]).quantized(Quantization::per_tensor(2.0, 0));
         let call = Call::new(FullyConnectedDescriptor::new(true))
             .input(
                 typed(DataType::QSymmS16, [2, 1], &[5i16, -5])

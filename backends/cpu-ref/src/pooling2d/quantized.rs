@@ -58,7 +58,12 @@ impl<Q: QuantizedElement> Kernel for QuantizedPooling<Q> {
         [input, ..]: [&[Q]; MAX_INPUTS],
         output: &mut [Q],
     ) -> Result<()> {
-        let Pooling { rows, columns, channels, .. } = &self.pooling;
+        let Pooling {
+            rows,
+            columns,
+            channels,
+            ..
+        } = &self.pooling;
         let image_len = rows.input * columns.input * channels;
         let row_len = columns.output * channels;
         let window = rows.taps.saturating_mul(columns.taps);
@@ -78,7 +83,12 @@ impl<Q: QuantizedElement> Kernel for QuantizedPooling<Q> {
 impl<Q: QuantizedElement> QuantizedPooling<Q> {
     /// Channels from `first` on of one pixel.
     fn pool(&self, input: &[Q], (y, x): (usize, usize), first: usize, part: &mut [Q]) {
-        let Pooling { rows, columns, padding_counts, .. } = &self.pooling;
+        let Pooling {
+            rows,
+            columns,
+            padding_counts,
+            ..
+        } = &self.pooling;
         let inside = rows.taps_inside(y).len() * columns.taps_inside(x).len();
         if inside == 0 {
             // The window covers nothing but padding.
@@ -95,9 +105,15 @@ impl<Q: QuantizedElement> QuantizedPooling<Q> {
         let count = count as i64;
         match self.pooling.algorithm {
             PoolingAlgorithm::Max => {
-                self.fold(input, (y, x), first, Q::MIN.into(), part, i64::max, |number| {
-                    self.rescaled(number as i32)
-                });
+                self.fold(
+                    input,
+                    (y, x),
+                    first,
+                    Q::MIN.into(),
+                    part,
+                    i64::max,
+                    |number| self.rescaled(number as i32),
+                );
             }
             PoolingAlgorithm::Average => {
                 let sum = |sum: i64, number| sum + number;
@@ -137,7 +153,12 @@ impl<Q: QuantizedElement> QuantizedPooling<Q> {
         f: impl Fn(i64, i64) -> i64,
         finish: impl Fn(i64) -> Q,
     ) {
-        let Pooling { rows, columns, channels, .. } = &self.pooling;
+        let Pooling {
+            rows,
+            columns,
+            channels,
+            ..
+        } = &self.pooling;
         let mut values = [start; LANES];
         for ky in rows.taps_inside(y) {
             let Some(in_y) = rows.position(y, ky) else {
@@ -186,11 +207,20 @@ mod tests {
         // 2.5, 0, -4.5
         let found = pooled(d(PoolingAlgorithm::Average), &values, (0.5, 3), 3);
         assert_eq!(found, [3, 0, -5]);
-        assert_eq!(pooled(d(PoolingAlgorithm::Max), &values, (0.5, 3), 3), [4, 4, -4]);
+        assert_eq!(
+            pooled(d(PoolingAlgorithm::Max), &values, (0.5, 3), 3),
+            [4, 4, -4]
+        );
         // Twice the scale: (4 - 3) / 2 + 1 = 1.5, which rounds up.
-        assert_eq!(pooled(d(PoolingAlgorithm::Max), &values, (1.0, 1), 3), [2, 2, -3]);
+        assert_eq!(
+            pooled(d(PoolingAlgorithm::Max), &values, (1.0, 1), 3),
+            [2, 2, -3]
+        );
         // (-2, 1), (1, -7), (-7, -8): roots of 2.5, 25 and 56.5.
-        assert_eq!(pooled(d(PoolingAlgorithm::L2), &values, (0.5, 3), 3), [5, 8, 11]);
+        assert_eq!(
+            pooled(d(PoolingAlgorithm::L2), &values, (0.5, 3), 3),
+            [5, 8, 11]
+        );
     }
 
     #[test]
@@ -201,7 +231,13 @@ mod tests {
             ..Pooling2dDescriptor::new(PoolingAlgorithm::Average, 2, 1, DataLayout::Nhwc)
         };
         // (3, 9) and (9, 11), or 9 alone.
-        assert_eq!(pooled(d(PaddingMethod::IgnoreValue), &[9, 11], (0.5, 3), 2), [6, 10]);
-        assert_eq!(pooled(d(PaddingMethod::Exclude), &[9, 11], (0.5, 3), 2), [9, 10]);
+        assert_eq!(
+            pooled(d(PaddingMethod::IgnoreValue), &[9, 11], (0.5, 3), 2),
+            [6, 10]
+        );
+        assert_eq!(
+            pooled(d(PaddingMethod::Exclude), &[9, 11], (0.5, 3), 2),
+            [9, 10]
+        );
     }
 }

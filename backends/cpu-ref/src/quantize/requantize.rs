@@ -9,9 +9,7 @@ use crate::{
     element_workload::{Kernel, element_workload},
     float_workload::MAX_INPUTS,
     layer_checks::{input, output, require_output},
-    quantized_arithmetic::{
-        Affine, Multiplier, QUANTIZED, QuantizedElement, by_quantized_type,
-    },
+    quantized_arithmetic::{Affine, Multiplier, QUANTIZED, QuantizedElement, by_quantized_type},
 };
 
 /// Refuses outputs of other types, and tensors without exactly one scale.
@@ -66,7 +64,9 @@ impl<From: QuantizedElement, To: QuantizedElement> Kernel for Requantize<From, T
         output: &mut [To],
     ) -> Result<()> {
         for (out, x) in output.iter_mut().zip(input) {
-            let number = self.factor.apply(x.to_i32().wrapping_sub(self.from_zero_point));
+            let number = self
+                .factor
+                .apply(x.to_i32().wrapping_sub(self.from_zero_point));
             *out = To::saturating(number.saturating_add(self.to_zero_point));
         }
         Ok(())
@@ -91,12 +91,27 @@ mod tests {
         let call = |data_type, scale, zero_point| {
             let output = TensorInfo::new(data_type, [3])
                 .quantized(Quantization::per_tensor(scale, zero_point));
-            Call::new(QuantizeDescriptor::new()).input(input()).output_info(output).run()
+            Call::new(QuantizeDescriptor::new())
+                .input(input())
+                .output_info(output)
+                .run()
         };
-        assert_eq!(call(DataType::QAsymmU8, 0.25, 2).elements::<u8>(0), [6, 0, 24]);
-        assert_eq!(call(DataType::QSymmS16, 0.25, 0).elements::<i16>(0), [4, -4, 22]);
-        assert_eq!(call(DataType::Signed32, 0.25, 0).elements::<i32>(0), [4, -4, 22]);
+        assert_eq!(
+            call(DataType::QAsymmU8, 0.25, 2).elements::<u8>(0),
+            [6, 0, 24]
+        );
+        assert_eq!(
+            call(DataType::QSymmS16, 0.25, 0).elements::<i16>(0),
+            [4, -4, 22]
+        );
+        assert_eq!(
+            call(DataType::Signed32, 0.25, 0).elements::<i32>(0),
+            [4, -4, 22]
+        );
         // 0.5, -0.5 and 2.75: the first multiplication rounds ties upwards.
-        assert_eq!(call(DataType::QSymmS8, 2.0, 0).elements::<i8>(0), [1, -1, 3]);
+        assert_eq!(
+            call(DataType::QSymmS8, 2.0, 0).elements::<i8>(0),
+            [1, -1, 3]
+        );
     }
 }

@@ -18,11 +18,14 @@ pub(super) fn workload<T: Integer>(
     layer: LayerView<'_>,
     reduce: Reduce,
 ) -> Result<Box<dyn Workload>> {
-    element_workload(layer, IntegerReduce::<T> {
-        output_len: num_elements(layer, output(layer, 0)?)?,
-        reduce,
-        integer: PhantomData,
-    })
+    element_workload(
+        layer,
+        IntegerReduce::<T> {
+            output_len: num_elements(layer, output(layer, 0)?)?,
+            reduce,
+            integer: PhantomData,
+        },
+    )
 }
 
 struct IntegerReduce<T> {
@@ -50,15 +53,21 @@ impl<T: Integer> Kernel for IntegerReduce<T> {
         let reduce = &self.reduce;
         let (finish, count): (fn(i64, usize) -> T, usize) = match reduce.operation {
             ReduceOperation::Max => {
-                reduce.fold(input, sums, T::MIN.ordered(), |most, x: T| most.max(x.ordered()));
+                reduce.fold(input, sums, T::MIN.ordered(), |most, x: T| {
+                    most.max(x.ordered())
+                });
                 (|most, _| T::from_ordered(most), 1)
             }
             ReduceOperation::Min => {
-                reduce.fold(input, sums, T::MAX.ordered(), |least, x: T| least.min(x.ordered()));
+                reduce.fold(input, sums, T::MAX.ordered(), |least, x: T| {
+                    least.min(x.ordered())
+                });
                 (|least, _| T::from_ordered(least), 1)
             }
             ReduceOperation::Prod => {
-                reduce.fold(input, sums, 1, |product, x: T| product.wrapping_mul(x.bits()));
+                reduce.fold(input, sums, 1, |product, x: T| {
+                    product.wrapping_mul(x.bits())
+                });
                 (|product, _| T::from_bits(product), 1)
             }
             operation => {
@@ -152,7 +161,11 @@ mod tests {
             (R::Min, -7),
             (R::Prod, i32::MAX.wrapping_mul(-21)),
         ] {
-            assert_eq!(reduced(operation, DataType::Signed32, &values), expected, "{operation}");
+            assert_eq!(
+                reduced(operation, DataType::Signed32, &values),
+                expected,
+                "{operation}"
+            );
         }
         let values = [u64::MAX, 1, 5];
         for (operation, expected) in [
@@ -161,7 +174,11 @@ mod tests {
             (R::Min, 1),
             (R::Prod, u64::MAX.wrapping_mul(5)),
         ] {
-            assert_eq!(reduced(operation, DataType::UInt64, &values), expected, "{operation}");
+            assert_eq!(
+                reduced(operation, DataType::UInt64, &values),
+                expected,
+                "{operation}"
+            );
         }
         assert_eq!(reduced(R::Mean, DataType::UInt8, &[250u8, 251, 255]), 252);
         assert_eq!(reduced(R::Mean, DataType::Int8, &[-1i8, -2]), -1);

@@ -104,9 +104,13 @@ impl<Q: QuantizedElement> Kernel for QuantizedReduce<Q> {
                     reduce.fold(input, sums, start, |most, x: Q| most.max(x.to_i32().into()));
                 } else {
                     let start = Q::MAX.into();
-                    reduce.fold(input, sums, start, |least, x: Q| least.min(x.to_i32().into()));
+                    reduce.fold(input, sums, start, |least, x: Q| {
+                        least.min(x.to_i32().into())
+                    });
                 }
-                self.finish(sums, output, |x| factor.apply((x as i32).wrapping_sub(zero_point)));
+                self.finish(sums, output, |x| {
+                    factor.apply((x as i32).wrapping_sub(zero_point))
+                });
             }
             ReduceOperation::Prod => {
                 // The first number is taken as it is; no product has more than 32 bits.
@@ -169,19 +173,29 @@ mod tests {
         // 1, 2, -3 and 0.5, 1, 4 in steps of 0.5 from 1 on, with results in steps of 0.25.
         let values = [3, 5, -5, 2, 3, 9];
         for (operation, expected) in [
-            (R::Sum, [-1, 21]),   // 0 and 5.5
-            (R::Max, [7, 15]),    // 2 and 4
-            (R::Min, [-13, 1]),   // -3 and 0.5
-            (R::Mean, [-1, 6]),   // 0 and 1.83, which is 7.3 steps
+            (R::Sum, [-1, 21]), // 0 and 5.5
+            (R::Max, [7, 15]),  // 2 and 4
+            (R::Min, [-13, 1]), // -3 and 0.5
+            (R::Mean, [-1, 6]), // 0 and 1.83, which is 7.3 steps
         ] {
             let found = reduced(operation, &values, [2, 3], (1, 2), (0.5, 0.25));
             assert_eq!(found, expected, "{operation}");
         }
-        // -6 and 2, in steps of 0.25; the factor of each step is no power of two.
-        let found = reduced(R::Prod, &values, [2, 3], (1, 2), (0.5, 0.25));
-        assert!((found[0] + 25).abs() <= 1 && (found[1] - 7).abs() <= 1, "{found:?}");
         // Columns: 1 + 0.5, 2 + 1, -3 + 4.
         let found = reduced(R::Sum, &values, [2, 3], (0, 3), (0.5, 0.25));
         assert_eq!(found, [5, 11, 3]);
+    }
+
+    /// Outputs of LiteRT 2.3's reference kernels.
+    #[test]
+    fn means_and_products_are_rounded_as_in_another_engine() {
+        let values = [3, 5, -5, 2, 3, 9, 100, -7, -8, 1, 1, 2];
+        for (operation, expected) in [
+            (ReduceOperation::Mean, [-1, 5, 45, 0]),
+            (ReduceOperation::Prod, [-21, 3, 127, -1]),
+        ] {
+            let found = reduced(operation, &values, [4, 3], (1, 4), (0.5, 0.3));
+            assert_eq!(found, expected, "{operation}");
+        }
     }
 }

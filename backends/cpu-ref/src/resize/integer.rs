@@ -5,8 +5,7 @@
 use std::marker::PhantomData;
 
 use armnn_backend_api::{
-    DataType, Element, ExecutionContext, LayerView, ResizeDescriptor, Result, Synchronous,
-    Workload,
+    DataType, Element, ExecutionContext, LayerView, ResizeDescriptor, Result, Synchronous, Workload,
 };
 
 use super::Resize;
@@ -167,7 +166,9 @@ impl<Q, W: Weight> Bilinear<Q, W> {
     fn new(d: &ResizeDescriptor, sizes: &Sizes) -> Self {
         let sources = |(input, output): (usize, usize)| -> Vec<Source<W>> {
             let outputs = if input == 0 { 0 } else { output };
-            (0..outputs).map(|at| W::source(d, (input, output), at)).collect()
+            (0..outputs)
+                .map(|at| W::source(d, (input, output), at))
+                .collect()
         };
         Self {
             rows: sources(sizes.rows),
@@ -246,20 +247,44 @@ mod tests {
     fn numbers_between_two_are_interpolated_and_rounded() {
         let bilinear = |flags| (ResizeMethod::Bilinear, flags);
         // p / 2 of 0, 11: 0, 5.5, 11, 11; ties go away from zero.
-        assert_eq!(row(bilinear([0, 0]), DataType::QAsymmS8, &[0i8, 11], 4), [0, 6, 11, 11]);
-        assert_eq!(row(bilinear([0, 0]), DataType::QAsymmS8, &[0i8, -11], 4), [0, -6, -11, -11]);
-        assert_eq!(row(bilinear([0, 0]), DataType::QAsymmU8, &[0u8, 11], 4), [0, 6, 11, 11]);
-        assert_eq!(row(bilinear([1, 0]), DataType::QSymmS16, &[0i16, 300], 4), [0, 100, 200, 300]);
+        assert_eq!(
+            row(bilinear([0, 0]), DataType::QAsymmS8, &[0i8, 11], 4),
+            [0, 6, 11, 11]
+        );
+        assert_eq!(
+            row(bilinear([0, 0]), DataType::QAsymmS8, &[0i8, -11], 4),
+            [0, -6, -11, -11]
+        );
+        assert_eq!(
+            row(bilinear([0, 0]), DataType::QAsymmU8, &[0u8, 11], 4),
+            [0, 6, 11, 11]
+        );
+        assert_eq!(
+            row(bilinear([1, 0]), DataType::QSymmS16, &[0i16, 300], 4),
+            [0, 100, 200, 300]
+        );
         // Centres: 0, a quarter, three quarters, all.
-        assert_eq!(row(bilinear([0, 1]), DataType::QAsymmS8, &[0i8, 100], 4), [0, 25, 75, 100]);
-        assert_eq!(row(bilinear([0, 1]), DataType::QAsymmU8, &[0u8, 100], 4), [0, 25, 75, 100]);
+        assert_eq!(
+            row(bilinear([0, 1]), DataType::QAsymmS8, &[0i8, 100], 4),
+            [0, 25, 75, 100]
+        );
+        assert_eq!(
+            row(bilinear([0, 1]), DataType::QAsymmU8, &[0u8, 100], 4),
+            [0, 25, 75, 100]
+        );
     }
 
     #[test]
     fn the_nearest_number_is_copied() {
         let nearest = (ResizeMethod::NearestNeighbor, [0, 0]);
-        assert_eq!(row(nearest, DataType::QAsymmS8, &[-1i8, 2], 4), [-1, -1, 2, 2]);
-        assert_eq!(row(nearest, DataType::QSymmS16, &[-1i16, 2], 4), [-1, -1, 2, 2]);
+        assert_eq!(
+            row(nearest, DataType::QAsymmS8, &[-1i8, 2], 4),
+            [-1, -1, 2, 2]
+        );
+        assert_eq!(
+            row(nearest, DataType::QSymmS16, &[-1i16, 2], 4),
+            [-1, -1, 2, 2]
+        );
     }
 
     #[test]

@@ -64,9 +64,16 @@ impl Sigmoid16 {
         let index = (size >> bits) as usize;
         if index >= 255 {
             // The largest number of the output.
-            return if self.is_tanh { 0xffff << bits } else { 0x7fff << (bits + 1) };
+            return if self.is_tanh {
+                0xffff << bits
+            } else {
+                0x7fff << (bits + 1)
+            };
         }
-        let (here, next) = (u32::from(self.table[index]), u32::from(self.table[index + 1]));
+        let (here, next) = (
+            u32::from(self.table[index]),
+            u32::from(self.table[index + 1]),
+        );
         let place = size & ((1 << bits) - 1);
         (here << bits) + place * (next - here)
     }
