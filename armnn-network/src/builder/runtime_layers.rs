@@ -28,10 +28,8 @@ impl NetworkBuilder {
     ) -> Result<Vec<TensorId>> {
         let layer_name = self.name_in_messages(name, operation.name());
         self.check_inputs(&layer_name, operation.name(), inputs)?;
-        let types: Vec<Option<ValueType>> = inputs
-            .iter()
-            .map(|id| self.value_type((*id)?))
-            .collect();
+        let types: Vec<Option<ValueType>> =
+            inputs.iter().map(|id| self.value_type((*id)?)).collect();
         let outputs = output_types(&operation, &types).map_err(|problem| {
             let inputs = inputs.iter().map(|id| {
                 let tensor = self.tensor((*id)?)?;
