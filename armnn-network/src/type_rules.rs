@@ -4,8 +4,8 @@
 //! says so when it is asked for the layer.
 
 use armnn_backend_api::{
-    ComparisonOperation, DataType, LayerDescriptor as D, LayerType, Quantization, TensorInfo,
-    UnaryOperation,
+    BinaryOperation, ComparisonOperation, DataLayout, DataType, LayerDescriptor as D, LayerType,
+    Quantization, ReduceOperation, TensorInfo, UnaryOperation,
 };
 
 use crate::error::LayerProblem;
@@ -40,46 +40,255 @@ pub(crate) fn output_types(
         declared,
     };
     let single = match descriptor {
-        D::Activation(_) | D::Softmax(_) => types.same(0, Class::REAL),
-        D::Pooling2d(_) | D::Reduce(_) | D::Resize(_) => types.same(0, Class::NUMBER),
+        D::Activation(_)
+        | D::L2Normalization(_)
+        | D::LogSoftmax(_)
+        | D::Normalization(_)
+        | D::Softmax(_) => types.same(0, Class::REAL),
+        D::Col2Im(_)
+        | D::Cumulative(_)
+        | D::Interpolate(_)
+        | D::Pooling2d(_)
+        | D::Pooling3d(_)
+        | D::Resize(_) => types.same(0, Class::NUMBER),
+        D::Reduce(d) => match d.operation() {
+            ReduceOperation::Any | ReduceOperation::All => types.same(0, Class::BOOLEAN),
+            _ => types.same(0, Class::NUMBER),
+        },
         D::ElementwiseUnary(d) => unary(d.operation(), &types),
-        D::ElementwiseBinary(_) | D::Prelu(_) => {
+        D::ElementwiseBinary(d) => {
+            types.equal(0, 1)?;
+            types.same(0, binary_class(d.operation()))
+        }
+        D::Prelu(_) => {
             types.equal(0, 1)?;
             types.same(0, Class::NUMBER)
         }
         D::Comparison(d) => comparison(d.operation(), &types),
+        D::LogicalBinary(_) => {
+            types.equal(0, 1)?;
+            types.same(0, Class::BOOLEAN)
+        }
         D::BatchMatMul(_) => {
             types.factors(0, 1)?;
             types.same(0, Class::NUMBER)
         }
+        D::Det(_) | D::Dft(_) => types.same(0, Class::FLOAT),
+        D::BatchNormalization(_)
+        | D::InstanceNormalization(_)
+        | D::LayerNormalization(_)
+        | D::DeformConv(_)
+        | D::GridSample(_) => {
+            types.all_equal(1..inputs.len())?;
+            types.same(0, Class::FLOAT)
+        }
+        D::RoiAlign(_) => {
+            types.equal(0, 1)?;
+            types.indices(2)?;
+            types.same(0, Class::FLOAT)
+        }
         D::Convolution2d(_) => weighted(&types, 0),
+        D::Convolution3d(d) => weighted(
+            &types,
+            if d.data_layout() == DataLayout::Ndhwc {
+                4
+            } else {
+                0
+            },
+        ),
+        D::TransposeConvolution2d(d) => {
+            weighted(&types, i32::from(d.data_layout() == DataLayout::Nchw))
+        }
+        D::TransposeConvolution3d(d) => {
+            weighted(&types, i32::from(d.data_layout() == DataLayout::Ncdhw))
+        }
         D::DepthwiseConvolution2d(_) => weighted(&types, 3),
         D::FullyConnected(d) => {
             weighted(&types, if d.transpose_weight_matrix == 1 { 0 } else { 1 })
         }
+        D::BitCast(_) => bit_cast(&types),
         D::Cast(_) => cast(&types),
         D::Quantize(_) => quantize(&types),
         D::Dequantize(_) => dequantize(&types),
-        D::Concat(_) => {
-            for index in 1..inputs.len() {
-                types.equal(0, index)?;
-            }
-            types.moved()
+        D::Concat(_) | D::Stack(_) => {
+            types.all_equal(1..inputs.len())?;
+            types.moved(0)
         }
-        D::Gather(_) => {
+        D::Gather(_) | D::GatherElements(_) | D::GatherNd(_) | D::ReverseSequence(_) => {
             types.indices(1)?;
-            types.moved()
+            types.moved(0)
         }
-        D::Pad(_) | D::Reshape(_) | D::StridedSlice(_) => types.moved(),
+        D::ScatterElements(_) | D::ScatterNd(_) => {
+            types.indices(1)?;
+            types.equal(0, 2)?;
+            types.one_of(0, Class::COMPARABLE)?;
+            types.moved(0)
+        }
+        D::DynamicUpdateSlice(_) => {
+            types.equal(0, 1)?;
+            types.indices(2)?;
+            types.moved(0)
+        }
+        D::Trilu(_) => {
+            if types.is_there(1) {
+                types.indices(1)?;
+            }
+            types.moved(0)
+        }
+        D::Select(_) => {
+            types.one_of(0, Class::BOOLEAN)?;
+            types.equal(1, 2)?;
+            types.moved(1)
+        }
+        D::Compress(_) => {
+            types.one_of(1, Class::BOOLEAN)?;
+            types.moved(0)
+        }
+        D::OneHot(_) => {
+            types.one_of(0, Class::INTEGER)?;
+            types.equal(1, 2)?;
+            types.moved(1)
+        }
+        D::Range(_) => {
+            types.all_equal(1..inputs.len())?;
+            types.same(0, Class::NUMBER)
+        }
+        D::Bucketize(_) => {
+            types.equal(0, 1)?;
+            types.one_of(0, Class::NUMBER)?;
+            Ok(plain(DataType::Signed32))
+        }
+        D::ArgMinMax(_) => {
+            types.one_of(0, Class::COMPARABLE)?;
+            types.index_type(0)
+        }
+        D::NonZero(_) => {
+            types.one_of(0, Class::COMPARABLE)?;
+            Ok(plain(DataType::Signed64))
+        }
+        D::BatchToSpaceNd(_)
+        | D::BroadcastTo(_)
+        | D::DepthToSpace(_)
+        | D::Fill(_)
+        | D::Pad(_)
+        | D::Reshape(_)
+        | D::ReverseV2(_)
+        | D::SpaceToBatchNd(_)
+        | D::SpaceToDepth(_)
+        | D::StridedSlice(_)
+        | D::Tile(_) => types.moved(0),
         D::Transpose(d) => types.transposed(d.permutation()),
-        D::Split(_) => {
-            let part = types.moved()?;
-            return Ok(vec![part; declared.len()]);
-        }
-        D::StandIn(_) => return stand_in(&types),
+        D::DetectionPostProcess(_)
+        | D::Gru(_)
+        | D::Lstm(_)
+        | D::MaxPoolWithIndices(_)
+        | D::NonMaxSuppression(_)
+        | D::NonMaxSuppressionPadded(_)
+        | D::Rnn(_)
+        | D::Split(_)
+        | D::StandIn(_)
+        | D::TopK(_)
+        | D::UnidirectionalSequenceLstm(_)
+        | D::Unique(_) => return several_outputs(descriptor, &types),
         _ => Err(LayerProblem::UnknownLayerType),
     }?;
     Ok(vec![single])
+}
+
+/// The types of layers that have more outputs than one, or an unusual number of them.
+fn several_outputs(descriptor: &D, types: &Types<'_>) -> Result<Vec<ElementType>> {
+    let signed64 = || plain(DataType::Signed64);
+    Ok(match descriptor {
+        D::DetectionPostProcess(_) => {
+            for index in 0..3 {
+                types.one_of(index, Class::REAL)?;
+                types.per_tensor(index)?;
+            }
+            vec![plain(DataType::Float32); 4]
+        }
+        D::Gru(_) | D::Lstm(_) | D::Rnn(_) => {
+            types.one_of(0, Class::FLOAT)?;
+            for index in (1..types.inputs.len()).filter(|&index| types.is_there(index)) {
+                match index {
+                    4 => types.exactly(index, DataType::Signed32)?,
+                    _ => types.equal(0, index)?,
+                }
+            }
+            vec![plain(types.input(0)?.data_type); types.declared.len()]
+        }
+        D::MaxPoolWithIndices(_) => vec![types.same(0, Class::NUMBER)?, signed64()],
+        D::NonMaxSuppression(_) => {
+            types.one_of(0, Class::FLOAT)?;
+            types.equal(0, 1)?;
+            for index in (2..types.inputs.len()).filter(|&index| types.is_there(index)) {
+                match index {
+                    2 => types.indices(index)?,
+                    _ => types.equal(0, index)?,
+                }
+            }
+            vec![signed64()]
+        }
+        D::NonMaxSuppressionPadded(_) => {
+            types.one_of(0, Class::FLOAT)?;
+            types.all_equal(1..types.inputs.len())?;
+            let index = || plain(DataType::Signed32);
+            vec![index(), plain(types.input(0)?.data_type), index()]
+        }
+        D::Split(_) => vec![types.moved(0)?; types.declared.len()],
+        D::StandIn(_) => (0..types.declared.len())
+            .map(|index| types.declared_type(index).map(plain))
+            .collect::<Result<_>>()?,
+        D::TopK(_) => {
+            types.one_of(0, Class::NUMBER)?;
+            vec![types.moved(0)?, types.index_type(1)?]
+        }
+        D::UnidirectionalSequenceLstm(_) => unidirectional_sequence_lstm(types)?,
+        D::Unique(_) => {
+            types.one_of(0, Class::COMPARABLE)?;
+            vec![types.moved(0)?, signed64(), signed64(), signed64()]
+        }
+        _ => return Err(LayerProblem::UnknownLayerType),
+    })
+}
+
+/// All of one floating-point type, or quantized as TensorFlow Lite's integer operator.
+fn unidirectional_sequence_lstm(types: &Types<'_>) -> Result<Vec<ElementType>> {
+    types.one_of(0, Class::REAL)?;
+    let there = || (1..types.inputs.len()).filter(|&index| types.is_there(index));
+    if !types.input(0)?.data_type.is_quantized() {
+        types.all_equal(1..types.inputs.len())?;
+    } else {
+        types.exactly(0, DataType::QAsymmS8)?;
+        types.per_tensor(0)?;
+        for index in there() {
+            match index {
+                1..=8 | 16 => types.one_of(index, Class::QUANTIZED_8)?,
+                9..=11 | 20..=23 => types.exactly(index, DataType::QSymmS16)?,
+                18 => types.exactly(index, DataType::QAsymmS8)?,
+                19 => types.exactly(index, DataType::QSymmS16)?,
+                _ => types.exactly(index, DataType::Signed32)?,
+            }
+        }
+    }
+    let state = |index: usize| {
+        types.input(index).map(|info| ElementType {
+            data_type: info.data_type,
+            quantization: info.quantization.clone(),
+        })
+    };
+    Ok(vec![state(18)?, state(19)?, state(18)?])
+}
+
+fn binary_class(operation: BinaryOperation) -> Class {
+    match operation {
+        BinaryOperation::BitwiseAnd
+        | BinaryOperation::BitwiseOr
+        | BinaryOperation::BitwiseXor
+        | BinaryOperation::ShiftLeft
+        | BinaryOperation::ShiftRight => Class::INTEGER,
+        BinaryOperation::Atan2 => Class::REAL,
+        _ => Class::NUMBER,
+    }
 }
 
 fn unary(operation: UnaryOperation, types: &Types<'_>) -> Result<ElementType> {
@@ -88,8 +297,17 @@ fn unary(operation: UnaryOperation, types: &Types<'_>) -> Result<ElementType> {
             types.one_of(0, Class::BOOLEAN)?;
             Ok(plain(DataType::Boolean))
         }
-        UnaryOperation::Abs | UnaryOperation::Neg | UnaryOperation::Square => {
-            types.same(0, Class::NUMBER)
+        UnaryOperation::Abs
+        | UnaryOperation::Neg
+        | UnaryOperation::Sign
+        | UnaryOperation::Square => types.same(0, Class::NUMBER),
+        UnaryOperation::BitwiseNot => types.same(0, Class::INTEGER),
+        UnaryOperation::IsNan
+        | UnaryOperation::IsInf
+        | UnaryOperation::IsPosInf
+        | UnaryOperation::IsNegInf => {
+            types.one_of(0, Class::FLOAT)?;
+            Ok(plain(DataType::Boolean))
         }
         _ => types.same(0, Class::REAL),
     }
@@ -109,7 +327,7 @@ fn comparison(operation: ComparisonOperation, types: &Types<'_>) -> Result<Eleme
 
 /// A layer with weights and bias; `axis` is the weights' dimension of output channels.
 fn weighted(types: &Types<'_>, axis: i32) -> Result<ElementType> {
-    let output = types.same(0, Class::REAL)?;
+    let output = types.same(0, Class::NUMBER)?;
     types.factors(0, 1)?;
     let quantized = output.data_type.is_quantized();
     let weights = types.input(1)?;
@@ -177,10 +395,15 @@ fn dequantize(types: &Types<'_>) -> Result<ElementType> {
     }
 }
 
-fn stand_in(types: &Types<'_>) -> Result<Vec<ElementType>> {
-    (0..types.declared.len())
-        .map(|index| types.declared_type(index).map(plain))
-        .collect()
+fn bit_cast(types: &Types<'_>) -> Result<ElementType> {
+    let from = types.input(0)?.data_type;
+    let to = types.declared_type(0)?;
+    if from.bits().is_some() && from.bits() == to.bits() {
+        Ok(plain(to))
+    } else {
+        let expected = format!("of the size of {from}, the type of the input");
+        Err(output_problem(types.layer_type, 0, expected, to))
+    }
 }
 
 fn plain(data_type: DataType) -> ElementType {
@@ -214,6 +437,18 @@ impl Class {
     const REAL: Self = Self {
         name: "a floating-point or quantized type",
         contains: |t| is_float(t) || t.is_quantized(),
+    };
+    const FLOAT: Self = Self {
+        name: "a floating-point type",
+        contains: is_float,
+    };
+    const INTEGER: Self = Self {
+        name: "an integer type",
+        contains: is_integer,
+    };
+    const QUANTIZED_8: Self = Self {
+        name: "a quantized type of 8 bits",
+        contains: |t| t.is_quantized() && t.size() == Some(1),
     };
     const NUMBER: Self = Self {
         name: "a floating-point, integer or quantized type",
@@ -316,6 +551,36 @@ impl Types<'_> {
         }
     }
 
+    fn is_there(&self, index: usize) -> bool {
+        self.inputs.get(index).copied().flatten().is_some()
+    }
+
+    /// Those of these inputs that are there have the type of the first.
+    fn all_equal(&self, inputs: std::ops::Range<usize>) -> Result<()> {
+        inputs
+            .filter(|&index| self.is_there(index))
+            .try_for_each(|index| self.equal(0, index))
+    }
+
+    fn exactly(&self, index: usize, expected: DataType) -> Result<()> {
+        match self.input(index)?.data_type == expected {
+            true => Ok(()),
+            false => Err(self.type_problem(index, expected.to_string())),
+        }
+    }
+
+    /// An output of indices: as declared, or Signed64.
+    fn index_type(&self, index: usize) -> Result<ElementType> {
+        let declared = self.declared.get(index).copied().flatten();
+        match declared.unwrap_or(DataType::Signed64) {
+            to @ (DataType::Signed32 | DataType::Signed64) => Ok(plain(to)),
+            to => {
+                let expected = "Signed32 or Signed64".to_owned();
+                Err(output_problem(self.layer_type, index, expected, to))
+            }
+        }
+    }
+
     fn per_tensor(&self, index: usize) -> Result<()> {
         if self.input(index)?.quantization.scales().len() <= 1 {
             Ok(())
@@ -347,20 +612,23 @@ impl Types<'_> {
         let layer_has_weights = matches!(
             self.layer_type,
             LayerType::Convolution2d
+                | LayerType::Convolution3d
                 | LayerType::DepthwiseConvolution2d
                 | LayerType::FullyConnected
+                | LayerType::TransposeConvolution2d
+                | LayerType::TransposeConvolution3d
         );
         self.per_tensor(index)?;
-        if !layer_has_weights && self.inputs.len() > 1 {
+        if !layer_has_weights && self.is_there(1) {
             self.per_tensor(1)?;
         }
         Ok(plain(self.input(index)?.data_type))
     }
 
-    /// The output has the elements of the input. A scale for the whole tensor stays the same; of
+    /// The output has the elements of an input. A scale for the whole tensor stays the same; of
     /// scales along an axis the caller must say where the axis is in the output.
-    fn moved(&self) -> Result<ElementType> {
-        let input = self.input(0)?;
+    fn moved(&self, index: usize) -> Result<ElementType> {
+        let input = self.input(index)?;
         let quantization = match input.quantization.scales().len() {
             1 => input.quantization.clone(),
             _ => Quantization::NONE,

@@ -1,9 +1,10 @@
 //! Data types and quantization: which ones go together.
 
 use armnn_backend_api::{
-    ComparisonDescriptor, ComparisonOperation, ConcatDescriptor, Convolution2dDescriptor,
-    DataLayout, DataType, ElementwiseUnaryDescriptor, GatherDescriptor, Quantization, TensorInfo,
-    TransposeDescriptor, UnaryOperation,
+    ArgMinMaxDescriptor, ArgMinMaxFunction, ComparisonDescriptor, ComparisonOperation,
+    ConcatDescriptor, Convolution2dDescriptor, DataLayout, DataType, ElementwiseUnaryDescriptor,
+    GatherDescriptor, Quantization, SelectDescriptor, TensorInfo, TopKDescriptor,
+    TransposeDescriptor, UnaryOperation, UnidirectionalSequenceLstmDescriptor,
 };
 use armnn_network::{
     LayerProblem, NetworkBuilder, NetworkError, OutputDeclaration, TensorId, TensorProblem,
@@ -285,7 +286,8 @@ fn the_types_of_a_convolution_go_together() {
         (T::QSymmS16, T::QSymmS16, one.clone(), T::Signed64, false),
         (T::QAsymmS8, T::Float32, none.clone(), T::Signed32, false),
         (T::Float32, T::QSymmS8, one, T::Float32, false),
-        (T::Signed32, T::Signed32, none, T::Signed32, false),
+        (T::Signed32, T::Signed32, none.clone(), T::Signed32, true),
+        (T::Boolean, T::Boolean, none, T::Boolean, false),
     ];
     for (of_input, of_weights, scales, of_bias, valid) in cases {
         let mut builder = NetworkBuilder::new();
@@ -322,4 +324,114 @@ fn a_declared_output_may_not_have_another_type() {
         matches!(refused, LayerProblem::Declaration { .. }),
         "{refused}"
     );
+}
+
+#[test]
+fn outputs_of_indices_and_tests_have_types_of_their_own() {
+    let mut builder = NetworkBuilder::new();
+    let b = &mut builder;
+    let x = input(b, plain(DataType::Float32, [2, 3]));
+    let best = ArgMinMaxDescriptor::new(ArgMinMaxFunction::Max, 1, false);
+    for index in [DataType::Signed32, DataType::Signed64] {
+        let found = b.add_arg_min_max_layer(best, index, x, "").unwrap();
+        assert_eq!(b.tensor(found).unwrap().info, plain(index, [2]));
+    }
+    let refused = problem(b.add_arg_min_max_layer(best, DataType::Float32, x, ""));
+    assert!(
+        matches!(refused, LayerProblem::DataType { .. }),
+        "{refused}"
+    );
+    let is_nan = ElementwiseUnaryDescriptor::new(UnaryOperation::IsNan);
+    let test = b.add_elementwise_unary_layer(is_nan, x, "").unwrap();
+    assert_eq!(
+        b.tensor(test).unwrap().info,
+        plain(DataType::Boolean, [2, 3])
+    );
+    let not = ElementwiseUnaryDescriptor::new(UnaryOperation::BitwiseNot);
+    let refused = problem(b.add_elementwise_unary_layer(not, x, ""));
+    assert!(
+        matches!(refused, LayerProblem::DataType { .. }),
+        "{refused}"
+    );
+    let top = TopKDescriptor::new(1, true);
+    let outputs = [OutputDeclaration::of_shape([2, 2])];
+    let both = b.add_layer("", top, &[Some(x)], &outputs).unwrap();
+    let infos = both.iter().map(|&id| b.tensor(id).unwrap().info.clone());
+    let expected = [DataType::Float32, DataType::Signed64].map(|t| plain(t, [2, 2]));
+    assert_eq!(infos.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_chosen_element_keeps_the_scale_of_what_it_is_chosen_from() {
+    let mut builder = NetworkBuilder::new();
+    let b = &mut builder;
+    let condition = input(b, plain(DataType::Boolean, [2]));
+    let x = input(b, quantized(DataType::QAsymmS8, [2]));
+    let y = input(b, quantized(DataType::QAsymmS8, [2]));
+    let inputs = [condition, x, y].map(Some);
+    let chosen = b
+        .add_layer("", SelectDescriptor::new(), &inputs, &[])
+        .unwrap()[0];
+    assert_eq!(
+        b.tensor(chosen).unwrap().info,
+        quantized(DataType::QAsymmS8, [2])
+    );
+    let refused = problem(b.add_layer("", SelectDescriptor::new(), &[Some(x); 3], &[]));
+    assert!(
+        matches!(refused, LayerProblem::DataType { .. }),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_quantized_lstm_has_its_own_types_for_its_states() {
+    let mut builder = NetworkBuilder::new();
+    let b = &mut builder;
+    let mut inputs = vec![Some(input(b, quantized(DataType::QAsymmS8, [1, 3, 2])))];
+    for _ in 0..8 {
+        inputs.push(Some(input(b, quantized(DataType::QSymmS8, [2, 2]))));
+    }
+    inputs.extend([None; 3]);
+    for _ in 0..4 {
+        inputs.push(Some(input(b, plain(DataType::Signed32, [2]))));
+    }
+    inputs.extend([None; 2]);
+    inputs.push(Some(input(b, quantized(DataType::QAsymmS8, [1, 2]))));
+    inputs.push(Some(input(b, quantized(DataType::QSymmS16, [1, 2]))));
+    let d = UnidirectionalSequenceLstmDescriptor::new(false);
+    let outputs = b
+        .add_unidirectional_sequence_lstm_layer(d, &inputs, "")
+        .unwrap();
+    let types = outputs.map(|id| b.tensor(id).unwrap().info.data_type);
+    let expected = [DataType::QAsymmS8, DataType::QSymmS16, DataType::QAsymmS8];
+    assert_eq!(types, expected);
+    inputs[19] = inputs[18];
+    let refused = problem(b.add_unidirectional_sequence_lstm_layer(d, &inputs, ""));
+    assert!(
+        matches!(refused, LayerProblem::DataType { .. }),
+        "{refused}"
+    );
+}
+
+#[test]
+fn shuffled_channels_come_from_each_group_in_turn() {
+    let mut builder = NetworkBuilder::new();
+    let b = &mut builder;
+    let x = input(b, plain(DataType::Float32, [1, -1, 6]));
+    let shuffled = b.add_channel_shuffle_layer(2, 2, x, "shuffle").unwrap();
+    b.add_output_layer("y", shuffled).unwrap();
+    assert_eq!(b.tensor(shuffled).unwrap().info.shape.dims(), [1, -1, 6]);
+    let refused = problem(b.add_channel_shuffle_layer(4, 2, x, ""));
+    assert!(
+        matches!(refused, LayerProblem::Descriptor { .. }),
+        "{refused}"
+    );
+    let network = builder.finish().unwrap();
+    let indices = network.layers()[0].inputs[1].unwrap();
+    let data = network.tensor(indices).constant().unwrap();
+    let indices = data
+        .chunks(4)
+        .map(|c| i32::from_le_bytes(c.try_into().unwrap()));
+    // Groups {0, 1, 2} and {3, 4, 5}.
+    assert_eq!(indices.collect::<Vec<_>>(), [0, 3, 1, 4, 2, 5]);
 }

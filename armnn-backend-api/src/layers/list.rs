@@ -134,10 +134,7 @@ layers! {
     /// these dimensions are counted row-major into one. Then elements are cropped.
     BatchToSpaceNd = sys::ARMNN_LAYER_BATCH_TO_SPACE_ND, BatchToSpaceNdDescriptor,
         ["input"] => ["output"], since 2;
-    /// The same bytes as elements of the output's type.
-    ///
-    /// Types of equal size: the same shape. To a type that is k times as large, a last dimension of
-    /// k goes; to one of 1/k, a last dimension of k comes.
+    /// The same bytes as elements of the output's type, which is of the same size.
     BitCast = sys::ARMNN_LAYER_BIT_CAST, BitCastDescriptor,
         ["input"] => ["output"], since 2;
     /// The input repeated to the output's shape: aligned at the last dimension, along dimensions

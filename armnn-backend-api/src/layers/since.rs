@@ -55,16 +55,14 @@ fn latest(functions: &[u32]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::super::*;
+    use super::ARMNN_API_MINOR;
 
     #[test]
     fn a_layer_needs_the_latest_minor_of_its_parts() {
         let activation = |f| LayerDescriptor::from(ActivationDescriptor::new(f, 1.0, 1.0)).since();
         assert_eq!(activation(ActivationFunction::ReLu), 0);
         assert_eq!(activation(ActivationFunction::Mish), 2);
-        assert_eq!(
-            activation(ActivationFunction(9999)),
-            crate::sys::ARMNN_API_MINOR
-        );
+        assert_eq!(activation(ActivationFunction(9999)), ARMNN_API_MINOR);
         let pad = |mode| {
             let pad = PadDescriptor::new(mode, 0.0, &[1], &[1]).unwrap();
             LayerDescriptor::from(pad).since()

@@ -1,10 +1,12 @@
 //! Arm NN's layers that move elements, or change their type.
 
 use armnn_backend_api::{
-    CastDescriptor, ConcatDescriptor, DataType, DequantizeDescriptor, GatherDescriptor,
-    LayerDescriptor, LayerType, PadDescriptor, Quantization, QuantizeDescriptor, ReshapeDescriptor,
-    Shape, SplitDescriptor, StandInDescriptor, StridedSliceDescriptor, TensorInfo,
-    TransposeDescriptor,
+    BatchToSpaceNdDescriptor, BroadcastToDescriptor, CastDescriptor, ConcatDescriptor, DataType,
+    DepthToSpaceDescriptor, DequantizeDescriptor, FillDescriptor, GatherDescriptor,
+    GatherNdDescriptor, LayerDescriptor, LayerType, PadDescriptor, Quantization,
+    QuantizeDescriptor, ReshapeDescriptor, ReverseV2Descriptor, ScatterNdDescriptor, Shape,
+    SpaceToBatchNdDescriptor, SpaceToDepthDescriptor, SplitDescriptor, StackDescriptor,
+    StandInDescriptor, StridedSliceDescriptor, TensorInfo, TileDescriptor, TransposeDescriptor,
 };
 
 use super::{NetworkBuilder, OutputDeclaration};
@@ -96,6 +98,214 @@ impl NetworkBuilder {
                 Err(self.layer_error(name, LayerType::Transpose, &[Some(input)], problem))
             }
         }
+    }
+
+    /// Puts parts of the batch between the elements of other dimensions.
+    ///
+    /// # Errors
+    /// When a block has no elements, the batch cannot be cut into them, the input has no such
+    /// dimensions, or more is cropped than there is.
+    pub fn add_batch_to_space_nd_layer(
+        &mut self,
+        descriptor: BatchToSpaceNdDescriptor,
+        input: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        self.add_single(name, descriptor, &[Some(input)], &[])
+    }
+
+    /// Puts elements of dimensions into the batch.
+    ///
+    /// # Errors
+    /// When a block has no elements, the input has no such dimensions, or they cannot be divided.
+    pub fn add_space_to_batch_nd_layer(
+        &mut self,
+        descriptor: SpaceToBatchNdDescriptor,
+        input: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        self.add_single(name, descriptor, &[Some(input)], &[])
+    }
+
+    /// Puts channels into blocks of rows and columns.
+    ///
+    /// # Errors
+    /// When a block has no elements, or channels cannot be cut into them.
+    pub fn add_depth_to_space_layer(
+        &mut self,
+        descriptor: DepthToSpaceDescriptor,
+        input: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        self.add_single(name, descriptor, &[Some(input)], &[])
+    }
+
+    /// Puts blocks of rows and columns into the channels.
+    ///
+    /// # Errors
+    /// When a block has no elements, or rows or columns cannot be divided into blocks.
+    pub fn add_space_to_depth_layer(
+        &mut self,
+        descriptor: SpaceToDepthDescriptor,
+        input: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        self.add_single(name, descriptor, &[Some(input)], &[])
+    }
+
+    /// Repeats the input to a shape.
+    ///
+    /// # Errors
+    /// When it does not broadcast to that.
+    pub fn add_broadcast_to_layer(
+        &mut self,
+        target: impl Into<Shape>,
+        input: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        let output = OutputDeclaration::of_shape(target);
+        let descriptor = BroadcastToDescriptor::new();
+        self.add_single(name, descriptor, &[Some(input)], &[output])
+    }
+
+    /// Fills a shape with one value.
+    ///
+    /// # Errors
+    /// When the value has more elements than one.
+    pub fn add_fill_layer(
+        &mut self,
+        shape: impl Into<Shape>,
+        value: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        let output = OutputDeclaration::of_shape(shape);
+        self.add_single(name, FillDescriptor::new(), &[Some(value)], &[output])
+    }
+
+    /// Repeats the input along each dimension, so many times.
+    ///
+    /// # Errors
+    /// When there is not a number for each dimension, or one is negative.
+    pub fn add_tile_layer(
+        &mut self,
+        multiples: &[u32],
+        input: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        let list: Vec<i64> = multiples.iter().map(|&n| n.into()).collect();
+        match TileDescriptor::new(&list) {
+            Some(descriptor) => self.add_single(name, descriptor, &[Some(input)], &[]),
+            None => {
+                let problem = LayerProblem::Descriptor {
+                    field: "multiples",
+                    value: format!("{:?}", multiples.get(..9).unwrap_or(multiples)),
+                    rule: "a number for each dimension of the input, of at most 8".to_owned(),
+                };
+                Err(self.layer_error(name, LayerType::Tile, &[Some(input)], problem))
+            }
+        }
+    }
+
+    /// Joins tensors of one shape along a new dimension.
+    ///
+    /// # Errors
+    /// When there are none, they differ in type or shape, or the dimension is not among those of
+    /// the output.
+    pub fn add_stack_layer(
+        &mut self,
+        descriptor: StackDescriptor,
+        inputs: &[TensorId],
+        name: &str,
+    ) -> Result<TensorId> {
+        let inputs: Vec<Option<TensorId>> = inputs.iter().copied().map(Some).collect();
+        self.add_single(name, descriptor, &inputs, &[])
+    }
+
+    /// Puts the elements along some axes in reverse order.
+    ///
+    /// # Errors
+    /// When the input has no such axis, or one is given twice.
+    pub fn add_reverse_v2_layer(
+        &mut self,
+        descriptor: ReverseV2Descriptor,
+        input: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        self.add_single(name, descriptor, &[Some(input)], &[])
+    }
+
+    /// Takes the channels of all groups in turn: channel i of group g, of C / `groups` each,
+    /// becomes channel i `groups` + g.
+    ///
+    /// Becomes a Gather layer.
+    ///
+    /// # Errors
+    /// When the input has no such axis, its size is not known, or no multiple of the number of
+    /// groups.
+    #[doc(alias = "ChannelShuffleDescriptor")]
+    pub fn add_channel_shuffle_layer(
+        &mut self,
+        groups: u32,
+        axis: u32,
+        input: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        let dims = self.tensor(input).map(|t| t.info.shape);
+        let channels = dims.and_then(|shape| shape.dims().get(axis as usize).copied());
+        // The order is a constant: its size is limited, whatever a model declares.
+        const MOST: u32 = 1 << 20;
+        let channels = channels.and_then(|dim| u32::try_from(dim).ok());
+        let channels = channels.filter(|&channels| channels <= MOST);
+        let in_group = channels.and_then(|n| n.checked_div(groups));
+        let whole = in_group.and_then(|n| n.checked_mul(groups));
+        let (Some(channels), Some(in_group), true) = (channels, in_group, whole == channels) else {
+            let problem = LayerProblem::Descriptor {
+                field: "groups",
+                value: groups.to_string(),
+                rule: format!(
+                    "a divisor of the size of dimension {axis}, which must be known and at most \
+                     {MOST}"
+                ),
+            };
+            return Err(self.layer_error(name, LayerType::Gather, &[Some(input)], problem));
+        };
+        let order = (0..in_group).flat_map(|i| (0..groups).map(move |g| g * in_group + i));
+        let indices: Vec<u8> = order.flat_map(u32::to_le_bytes).collect();
+        let info = TensorInfo::new(DataType::Signed32, [i64::from(channels)]);
+        let indices = self.add_constant_layer(&format!("{name}:channels"), info, indices.into())?;
+        self.add_gather_layer(GatherDescriptor { axis }, input, indices, name)
+    }
+
+    /// Takes slices that index vectors choose.
+    ///
+    /// # Errors
+    /// When vectors are longer than the input's rank, leading dimensions differ, or indices are
+    /// neither Signed32 nor Signed64.
+    pub fn add_gather_nd_layer(
+        &mut self,
+        descriptor: GatherNdDescriptor,
+        input: TensorId,
+        indices: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        self.add_single(name, descriptor, &[Some(input), Some(indices)], &[])
+    }
+
+    /// Puts slices at places that index vectors choose.
+    ///
+    /// # Errors
+    /// When updates are of another shape than the places, vectors are longer than the input's
+    /// rank, or types do not go together.
+    pub fn add_scatter_nd_layer(
+        &mut self,
+        descriptor: ScatterNdDescriptor,
+        input: TensorId,
+        indices: TensorId,
+        updates: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        let inputs = [input, indices, updates].map(Some);
+        self.add_single(name, descriptor, &inputs, &[])
     }
 
     /// Takes elements from begin to end in steps along each dimension.

@@ -2,7 +2,8 @@
 
 use armnn_backend_api::{
     ActivationDescriptor, ActivationFunction, BinaryOperation, ComparisonDescriptor,
-    ElementwiseBinaryDescriptor, ElementwiseUnaryDescriptor, PreluDescriptor, UnaryOperation,
+    ElementwiseBinaryDescriptor, ElementwiseUnaryDescriptor, LogicalBinaryDescriptor,
+    PreluDescriptor, UnaryOperation,
 };
 
 use super::NetworkBuilder;
@@ -85,7 +86,8 @@ impl NetworkBuilder {
     ///
     /// # Errors
     /// When the operation is not a known one, or the input has a type that it does not take:
-    /// LogicalNot takes Boolean; Abs, Neg and Square numbers; the others floating-point and
+    /// LogicalNot takes Boolean; Abs, Neg, Sign and Square numbers; BitwiseNot integers; those that
+    /// say whether a number is NaN or infinite floating-point types; the others floating-point and
     /// quantized types.
     pub fn add_elementwise_unary_layer(
         &mut self,
@@ -104,6 +106,20 @@ impl NetworkBuilder {
     pub fn add_comparison_layer(
         &mut self,
         descriptor: ComparisonDescriptor,
+        x: TensorId,
+        y: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        self.add_single(name, descriptor, &[Some(x), Some(y)], &[])
+    }
+
+    /// Adds a logical operation on pairs of Booleans; shapes broadcast.
+    ///
+    /// # Errors
+    /// When the operation is not a known one, an input is not Boolean, or shapes do not broadcast.
+    pub fn add_logical_binary_layer(
+        &mut self,
+        descriptor: LogicalBinaryDescriptor,
         x: TensorId,
         y: TensorId,
         name: &str,

@@ -1,9 +1,13 @@
 //! Arm NN's layers that compute over windows, rows and whole dimensions.
 
 use armnn_backend_api::{
-    BatchMatMulDescriptor, Convolution2dDescriptor, DataLayout, DepthwiseConvolution2dDescriptor,
-    FullyConnectedDescriptor, LayerDescriptor, LayerType, Pooling2dDescriptor, ReduceDescriptor,
-    ReduceOperation, ResizeDescriptor, Shape, SoftmaxDescriptor,
+    ArgMinMaxDescriptor, BatchMatMulDescriptor, BatchNormalizationDescriptor,
+    Convolution2dDescriptor, Convolution3dDescriptor, DataLayout, DataType,
+    DepthwiseConvolution2dDescriptor, DetectionPostProcessDescriptor, FullyConnectedDescriptor,
+    InstanceNormalizationDescriptor, L2NormalizationDescriptor, LayerDescriptor, LayerType,
+    LogSoftmaxDescriptor, NormalizationDescriptor, Pooling2dDescriptor, Pooling3dDescriptor,
+    ReduceDescriptor, ReduceOperation, ResizeDescriptor, Shape, SoftmaxDescriptor,
+    TransposeConvolution2dDescriptor, UnidirectionalSequenceLstmDescriptor,
 };
 
 use super::{NetworkBuilder, OutputDeclaration};
@@ -108,13 +112,7 @@ impl NetworkBuilder {
         input: TensorId,
         name: &str,
     ) -> Result<TensorId> {
-        let (height, width, any) = (i64::from(height), i64::from(width), Shape::UNKNOWN);
-        let target = match descriptor.data_layout() {
-            DataLayout::Nchw => [any, any, height, width],
-            // Inference refuses any other layout.
-            _ => [any, height, width, any],
-        };
-        let output = OutputDeclaration::of_shape(target);
+        let output = image_of(descriptor.data_layout(), height, width);
         self.add_single(name, descriptor, &[Some(input)], &[output])
     }
 
@@ -177,6 +175,183 @@ impl NetworkBuilder {
         self.add_reduce_layer(descriptor, input, name)
     }
 
+    /// Adds a convolution over planes, rows and columns; layouts are at
+    /// [`Convolution3d`](LayerDescriptor::Convolution3d).
+    ///
+    /// # Errors
+    /// As [`add_convolution2d_layer`](Self::add_convolution2d_layer).
+    pub fn add_convolution3d_layer(
+        &mut self,
+        descriptor: Convolution3dDescriptor,
+        input: TensorId,
+        weights: TensorId,
+        bias: Option<TensorId>,
+        name: &str,
+    ) -> Result<TensorId> {
+        self.add_single(name, descriptor, &[Some(input), Some(weights), bias], &[])
+    }
+
+    /// Adds the transpose of a convolution over rows and columns; layouts are at
+    /// [`TransposeConvolution2d`](LayerDescriptor::TransposeConvolution2d). `output_size`: rows
+    /// and columns, if they are others than follow from the rest.
+    ///
+    /// # Errors
+    /// As [`add_convolution2d_layer`](Self::add_convolution2d_layer).
+    pub fn add_transpose_convolution2d_layer(
+        &mut self,
+        descriptor: TransposeConvolution2dDescriptor,
+        output_size: Option<[u32; 2]>,
+        input: TensorId,
+        weights: TensorId,
+        bias: Option<TensorId>,
+        name: &str,
+    ) -> Result<TensorId> {
+        let outputs: Vec<_> = output_size
+            .map(|[height, width]| image_of(descriptor.data_layout(), height, width))
+            .into_iter()
+            .collect();
+        let inputs = [Some(input), Some(weights), bias];
+        self.add_single(name, descriptor, &inputs, &outputs)
+    }
+
+    /// Adds a value of each window over planes, rows and columns.
+    ///
+    /// # Errors
+    /// As [`add_pooling2d_layer`](Self::add_pooling2d_layer).
+    pub fn add_pooling3d_layer(
+        &mut self,
+        descriptor: Pooling3dDescriptor,
+        input: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        self.add_single(name, descriptor, &[Some(input)], &[])
+    }
+
+    /// Adds the index of the smallest or largest element along an axis, as Signed32 or Signed64.
+    ///
+    /// # Errors
+    /// When the input has no such axis, its elements have no order, or indices are of another
+    /// type.
+    pub fn add_arg_min_max_layer(
+        &mut self,
+        descriptor: ArgMinMaxDescriptor,
+        index_type: DataType,
+        input: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        let output = OutputDeclaration::of_type(index_type);
+        self.add_single(name, descriptor, &[Some(input)], &[output])
+    }
+
+    /// Adds a normalization with given mean and variance of each channel.
+    ///
+    /// # Errors
+    /// When the input has no such axis, there is not one number for each channel, or the inputs
+    /// are not of one floating-point type.
+    pub fn add_batch_normalization_layer(
+        &mut self,
+        descriptor: BatchNormalizationDescriptor,
+        input: TensorId,
+        [mean, variance, beta, gamma]: [TensorId; 4],
+        name: &str,
+    ) -> Result<TensorId> {
+        let inputs = [input, mean, variance, beta, gamma].map(Some);
+        self.add_single(name, descriptor, &inputs, &[])
+    }
+
+    /// Adds a normalization of each channel, or group of channels, of each batch.
+    ///
+    /// # Errors
+    /// As [`add_batch_normalization_layer`](Self::add_batch_normalization_layer), or when the
+    /// axis is that of the batch, or channels do not fall into groups.
+    pub fn add_instance_normalization_layer(
+        &mut self,
+        descriptor: InstanceNormalizationDescriptor,
+        input: TensorId,
+        scale: Option<TensorId>,
+        bias: Option<TensorId>,
+        name: &str,
+    ) -> Result<TensorId> {
+        self.add_single(name, descriptor, &[Some(input), scale, bias], &[])
+    }
+
+    /// Adds a division by the square root of the sum of squares along an axis.
+    ///
+    /// # Errors
+    /// When the input has no such axis, or is neither floating-point nor quantized.
+    pub fn add_l2_normalization_layer(
+        &mut self,
+        descriptor: L2NormalizationDescriptor,
+        input: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        self.add_single(name, descriptor, &[Some(input)], &[])
+    }
+
+    /// Adds a division by what surrounds each element (local response normalization).
+    ///
+    /// # Errors
+    /// When the input has no such axis, the size is 0, or the input is neither floating-point nor
+    /// quantized.
+    pub fn add_normalization_layer(
+        &mut self,
+        descriptor: NormalizationDescriptor,
+        input: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        self.add_single(name, descriptor, &[Some(input)], &[])
+    }
+
+    /// Adds the logarithm of a Softmax.
+    ///
+    /// # Errors
+    /// As [`add_softmax_layer`](Self::add_softmax_layer).
+    pub fn add_log_softmax_layer(
+        &mut self,
+        descriptor: LogSoftmaxDescriptor,
+        input: TensorId,
+        name: &str,
+    ) -> Result<TensorId> {
+        self.add_single(name, descriptor, &[Some(input)], &[])
+    }
+
+    /// Adds long short-term memory. The inputs are those of
+    /// [`UnidirectionalSequenceLstm`](LayerDescriptor::UnidirectionalSequenceLstm), in its order;
+    /// absent ones at the end may be left out. Returns the output state, the cell state and the
+    /// output.
+    ///
+    /// Arm NN's Lstm and QLstm are such layers of one step.
+    ///
+    /// # Errors
+    /// When sizes or types do not go together, or an input that must be there with another one is
+    /// not.
+    #[doc(alias = "AddLstmLayer")]
+    #[doc(alias = "AddQLstmLayer")]
+    pub fn add_unidirectional_sequence_lstm_layer(
+        &mut self,
+        descriptor: UnidirectionalSequenceLstmDescriptor,
+        inputs: &[Option<TensorId>],
+        name: &str,
+    ) -> Result<[TensorId; 3]> {
+        self.add_several(name, descriptor, inputs, &[])
+    }
+
+    /// Adds the choice of the best boxes. Returns boxes, classes, scores and their number.
+    ///
+    /// # Errors
+    /// When shapes do not go together, or a number of the descriptor makes no sense.
+    pub fn add_detection_post_process_layer(
+        &mut self,
+        descriptor: DetectionPostProcessDescriptor,
+        box_encodings: TensorId,
+        scores: TensorId,
+        anchors: TensorId,
+        name: &str,
+    ) -> Result<[TensorId; 4]> {
+        let inputs = [box_encodings, scores, anchors].map(Some);
+        self.add_several(name, descriptor, &inputs, &[])
+    }
+
     /// A layer with one output.
     pub(super) fn add_single(
         &mut self,
@@ -185,19 +360,38 @@ impl NetworkBuilder {
         inputs: &[Option<TensorId>],
         outputs: &[OutputDeclaration],
     ) -> Result<TensorId> {
+        let [id] = self.add_several(name, descriptor, inputs, outputs)?;
+        Ok(id)
+    }
+
+    /// A layer with a certain number of outputs.
+    fn add_several<const N: usize>(
+        &mut self,
+        name: &str,
+        descriptor: impl Into<LayerDescriptor>,
+        inputs: &[Option<TensorId>],
+        outputs: &[OutputDeclaration],
+    ) -> Result<[TensorId; N]> {
         let descriptor = descriptor.into();
         let layer_type = descriptor.layer_type();
         let ids = self.add_layer(name, descriptor, inputs, outputs)?;
-        match ids[..] {
-            [id] => Ok(id),
-            _ => {
-                let problem = LayerProblem::OutputCount {
-                    least: 1,
-                    most: 1,
-                    found: ids.len(),
-                };
-                Err(self.layer_error(name, layer_type, inputs, problem))
-            }
-        }
+        ids.try_into().map_err(|ids: Vec<_>| {
+            let problem = LayerProblem::OutputCount {
+                least: N,
+                most: N,
+                found: ids.len(),
+            };
+            self.layer_error(name, layer_type, inputs, problem)
+        })
     }
+}
+
+/// An image of this size, whatever batch and channels.
+fn image_of(layout: DataLayout, height: u32, width: u32) -> OutputDeclaration {
+    let (height, width, any) = (i64::from(height), i64::from(width), Shape::UNKNOWN);
+    OutputDeclaration::of_shape(match layout {
+        DataLayout::Nchw => [any, any, height, width],
+        // Inference refuses any other layout.
+        _ => [any, height, width, any],
+    })
 }

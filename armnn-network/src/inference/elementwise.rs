@@ -12,12 +12,25 @@ pub(super) fn output_shape(descriptor: &D, arguments: &Arguments<'_>) -> Result<
         D::Comparison(d) => named("operation", d.operation, d.operation().name())?,
         D::ElementwiseBinary(d) => named("operation", d.operation, d.operation().name())?,
         D::ElementwiseUnary(d) => named("operation", d.operation, d.operation().name())?,
-        D::Cast(_) | D::Dequantize(_) | D::Prelu(_) | D::Quantize(_) => {}
+        D::LogicalBinary(d) => named("operation", d.operation, d.operation().name())?,
+        D::Bucketize(_) => {
+            arguments.input_of_rank(1, 1)?;
+        }
+        D::BitCast(_)
+        | D::Cast(_)
+        | D::Dequantize(_)
+        | D::Prelu(_)
+        | D::Quantize(_)
+        | D::Select(_) => {}
         _ => return Err(LayerProblem::UnknownLayerType),
     }
     match descriptor {
-        D::Comparison(_) | D::ElementwiseBinary(_) | D::Prelu(_) => {
+        D::Comparison(_) | D::ElementwiseBinary(_) | D::LogicalBinary(_) | D::Prelu(_) => {
             broadcast(&arguments.input(0)?, &arguments.input(1)?)
+        }
+        D::Select(_) => {
+            let values = broadcast(&arguments.input(1)?, &arguments.input(2)?)?;
+            broadcast(&arguments.input(0)?, &values)
         }
         _ => arguments.input(0),
     }
@@ -28,7 +41,8 @@ mod tests {
     use armnn_backend_api::{
         ActivationDescriptor, ActivationFunction, BinaryOperation, ComparisonDescriptor,
         ComparisonOperation, ElementwiseBinaryDescriptor, ElementwiseUnaryDescriptor,
-        PreluDescriptor, UnaryOperation,
+        LogicalBinaryDescriptor, LogicalBinaryOperation, PreluDescriptor, SelectDescriptor,
+        UnaryOperation,
     };
 
     use super::super::tests::{refused_field, shape_after};
@@ -48,6 +62,10 @@ mod tests {
         );
         let tanh = ActivationDescriptor::new(ActivationFunction::TanH, 1.0, 1.0);
         assert_eq!(shape_after(tanh, &[image]), Ok(image));
+        let select = [Shape::from([4, 1]), Shape::SCALAR, image];
+        assert_eq!(shape_after(SelectDescriptor::new(), &select), Ok(image));
+        let xor = LogicalBinaryDescriptor::new(LogicalBinaryOperation::LogicalXor);
+        assert_eq!(shape_after(xor, &[row, image]), Ok(image));
         let abs = ElementwiseUnaryDescriptor::new(UnaryOperation::Abs);
         assert_eq!(shape_after(abs, &[Shape::SCALAR]), Ok(Shape::SCALAR));
     }

@@ -5,8 +5,9 @@ use armnn_backend_api::{
     OutputShapeRounding, Pooling2dDescriptor, ResizeDescriptor, Shape,
 };
 
-use super::dimension::{UNKNOWN, known, merge_dim, shape_of, with_dims};
-use super::{Arguments, Result, bad_field, boolean, named};
+use super::dimension::{UNKNOWN, known, shape_of, with_dims};
+use super::window::{columns, rows};
+use super::{Arguments, Result, bad_field, boolean, named, with_bias};
 use crate::error::LayerProblem;
 
 pub(super) fn output_shape(descriptor: &D, arguments: &Arguments<'_>) -> Result<Shape> {
@@ -55,7 +56,7 @@ fn convolution2d(d: &Convolution2dDescriptor, arguments: &Arguments<'_>) -> Resu
             "output channels fall into groups of equal size",
         ));
     }
-    outputs = with_bias(arguments, outputs)?;
+    outputs = with_bias(arguments, 2, outputs)?;
     let image = [
         (axes.rows, rows),
         (axes.columns, columns),
@@ -94,7 +95,7 @@ fn depthwise_convolution2d(
             ));
         }
     }
-    let outputs = with_bias(arguments, outputs)?;
+    let outputs = with_bias(arguments, 2, outputs)?;
     let image = [
         (axes.rows, rows),
         (axes.columns, columns),
@@ -162,26 +163,15 @@ fn resize(d: &ResizeDescriptor, arguments: &Arguments<'_>) -> Result<Shape> {
     Ok(with_dims(input, sizes))
 }
 
-/// The number of output channels, with the bias checked against it.
-fn with_bias(arguments: &Arguments<'_>, outputs: i64) -> Result<i64> {
-    if arguments.optional(2).is_none() {
-        return Ok(outputs);
-    }
-    let bias = arguments.input_of_rank(2, 1)?;
-    merge_dim(outputs, bias.dims()[0]).ok_or_else(|| {
-        arguments.dimension_problem(2, 0, outputs, "there is one bias for each output channel")
-    })
-}
-
 /// Where rows, columns and channels are in a shape.
-struct ImageAxes {
-    rows: usize,
-    columns: usize,
-    channels: usize,
+pub(super) struct ImageAxes {
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) channels: usize,
 }
 
 impl ImageAxes {
-    fn of(layout: DataLayout) -> Result<Self> {
+    pub(super) fn of(layout: DataLayout) -> Result<Self> {
         match layout {
             DataLayout::Nhwc => Ok(Self {
                 rows: 1,
@@ -195,125 +185,6 @@ impl ImageAxes {
             }),
             _ => Err(bad_field("data_layout", layout, "Nchw or Nhwc")),
         }
-    }
-}
-
-/// Windows along one direction.
-struct Windows {
-    direction: &'static str,
-    pad_fields: [&'static str; 2],
-    stride_field: &'static str,
-    dilation_field: &'static str,
-    size_field: &'static str,
-    pad: [u32; 2],
-    stride: u32,
-    dilation: u32,
-    ceiling: bool,
-}
-
-fn rows(pad_before: u32, pad_after: u32, stride: u32, dilation: u32) -> Windows {
-    Windows {
-        direction: "rows",
-        pad_fields: ["pad_top", "pad_bottom"],
-        stride_field: "stride_y",
-        dilation_field: "dilation_y",
-        size_field: "the height of the window",
-        pad: [pad_before, pad_after],
-        stride,
-        dilation,
-        ceiling: false,
-    }
-}
-
-fn columns(pad_before: u32, pad_after: u32, stride: u32, dilation: u32) -> Windows {
-    Windows {
-        direction: "columns",
-        pad_fields: ["pad_left", "pad_right"],
-        stride_field: "stride_x",
-        dilation_field: "dilation_x",
-        size_field: "the width of the window",
-        pad: [pad_before, pad_after],
-        stride,
-        dilation,
-        ceiling: false,
-    }
-}
-
-impl Windows {
-    /// How many windows fit: (input + pads - dilation (size - 1) - 1) / stride + 1.
-    ///
-    /// Rounded up, there may be one more, which reaches beyond the padding, provided that it
-    /// starts within the input or the padding before it: a window of padding alone has no value.
-    fn output(&self, input: i64, size: i64) -> Result<i64> {
-        let overflow = LayerProblem::Overflow {
-            what: "the size of the padded input or the window",
-        };
-        for (field, value) in [
-            (self.stride_field, self.stride),
-            (self.dilation_field, self.dilation),
-        ] {
-            if value == 0 {
-                return Err(bad_field(field, value, "at least 1"));
-            }
-        }
-        let Some(size) = known(size) else {
-            return Ok(UNKNOWN);
-        };
-        let extent = self.extent(size)?;
-        let Some(input) = known(input) else {
-            return Ok(UNKNOWN);
-        };
-        let [before, after] = self.pad.map(i64::from);
-        let padded = input.checked_add(before + after).ok_or(overflow)?;
-        if extent > padded {
-            return Err(LayerProblem::Window {
-                direction: self.direction,
-                extent,
-                padded,
-            });
-        }
-        let stride = i64::from(self.stride);
-        let span = padded - extent;
-        let steps = span / stride;
-        let one_more = self.ceiling
-            && span % stride != 0
-            && (steps + 1)
-                .checked_mul(stride)
-                .is_some_and(|start| start < input + before);
-        steps
-            .checked_add(1 + i64::from(one_more))
-            .ok_or(LayerProblem::Overflow {
-                what: "the size of the output",
-            })
-    }
-
-    /// From the first to the last element of a window.
-    fn extent(&self, size: i64) -> Result<i64> {
-        if size <= 0 {
-            return Err(bad_field(self.size_field, size, "at least 1"));
-        }
-        (size - 1)
-            .checked_mul(i64::from(self.dilation))
-            .and_then(|n| n.checked_add(1))
-            .ok_or(LayerProblem::Overflow {
-                what: "the size of the window",
-            })
-    }
-
-    /// Checks that no window lies in the padding alone.
-    fn padding_below(&self, size: i64) -> Result<()> {
-        let extent = self.extent(size)?;
-        for (field, pad) in self.pad_fields.into_iter().zip(self.pad) {
-            if i64::from(pad) >= extent {
-                let rule = format!(
-                    "below {extent}, the window's number of {}, so that every window covers an \
-                     element of the input",
-                    self.direction
-                );
-                return Err(bad_field(field, pad, rule));
-            }
-        }
-        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@ use crate::error::LayerProblem;
 pub(super) fn output_shape(descriptor: &D, arguments: &Arguments<'_>) -> Result<Shape> {
     match descriptor {
         D::BatchMatMul(d) => batch_mat_mul(d, arguments),
+        D::Det(_) => determinant(arguments),
         D::FullyConnected(d) => fully_connected(d, arguments),
         _ => Err(LayerProblem::UnknownLayerType),
     }
@@ -46,6 +47,18 @@ fn batch_mat_mul(d: &BatchMatMulDescriptor, arguments: &Arguments<'_>) -> Result
     let mut dims = batch.dims().to_vec();
     dims.extend([m, n]);
     shape_of(&dims)
+}
+
+fn determinant(arguments: &Arguments<'_>) -> Result<Shape> {
+    let input = arguments.input(0)?;
+    let Some((batch, &[rows, columns])) = input.dims().split_last_chunk::<2>() else {
+        return Err(arguments.rank_problem(0, "2 or more".to_owned(), input));
+    };
+    if merge_dim(rows, columns).is_none() {
+        let axis = input.rank() - 1;
+        return Err(arguments.dimension_problem(0, axis, rows, "the matrices are square"));
+    }
+    shape_of(batch)
 }
 
 fn fully_connected(d: &FullyConnectedDescriptor, arguments: &Arguments<'_>) -> Result<Shape> {
@@ -96,6 +109,8 @@ fn rows_of(shape: &Shape, size: i64) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use armnn_backend_api::DetDescriptor;
+
     use super::super::tests::{refused_field, shape_after};
     use super::*;
 
@@ -111,6 +126,17 @@ mod tests {
         assert_eq!(shape_after(both, &inputs), Ok(Shape::from([2, 4])));
         let unknown = [Shape::from([-1, 3]), Shape::from([-1, -1])];
         assert_eq!(shape_after(plain, &unknown), Ok(Shape::from([-1, -1])));
+    }
+
+    #[test]
+    fn a_determinant_is_of_square_matrices() {
+        let d = DetDescriptor::new();
+        assert_eq!(
+            shape_after(d, &[Shape::from([2, -1, 3])]),
+            Ok(Shape::from([2]))
+        );
+        assert!(shape_after(d, &[Shape::from([2, 3])]).is_err());
+        assert!(shape_after(d, &[Shape::from([2])]).is_err());
     }
 
     #[test]

@@ -4,18 +4,32 @@
 //! descriptor is taken as untrusted: sizes are computed with checked arithmetic, and numbers that
 //! make no sense are errors.
 
+mod block;
+mod detection;
 mod dimension;
 mod elementwise;
 mod image;
+mod indexing;
 mod matrix;
 mod network;
+mod normalization;
 mod rearrangement;
+mod recurrent;
 mod reduction;
+mod repetition;
+mod sampling;
 mod selection;
+mod volume;
+mod window;
 
 pub(crate) use dimension::merge;
+<<<<<<< HEAD
 pub use network::{Inference, infer, infer_shapes};
 pub(crate) use network::{depends_on_data, shape_value};
+=======
+use dimension::{merge_dim, shape_of};
+pub use network::infer_shapes;
+>>>>>>> layers
 
 use armnn_backend_api::{LayerDescriptor, LayerType, Shape};
 
@@ -47,21 +61,71 @@ pub(crate) fn output_shapes(
     let output = match descriptor {
         D::Activation(_)
         | D::Cast(_)
+        | D::BitCast(_)
+        | D::Bucketize(_)
         | D::Comparison(_)
         | D::Dequantize(_)
         | D::ElementwiseBinary(_)
         | D::ElementwiseUnary(_)
+        | D::LogicalBinary(_)
         | D::Prelu(_)
-        | D::Quantize(_) => elementwise::output_shape(descriptor, &arguments)?,
+        | D::Quantize(_)
+        | D::Select(_) => elementwise::output_shape(descriptor, &arguments)?,
         D::Convolution2d(_) | D::DepthwiseConvolution2d(_) | D::Pooling2d(_) | D::Resize(_) => {
             image::output_shape(descriptor, &arguments)?
         }
-        D::BatchMatMul(_) | D::FullyConnected(_) => matrix::output_shape(descriptor, &arguments)?,
-        D::Reduce(_) | D::Softmax(_) => reduction::output_shape(descriptor, &arguments)?,
+        D::Convolution3d(_)
+        | D::Pooling3d(_)
+        | D::TransposeConvolution2d(_)
+        | D::TransposeConvolution3d(_) => volume::output_shape(descriptor, &arguments)?,
+        D::Col2Im(_) | D::DeformConv(_) | D::GridSample(_) | D::Interpolate(_) | D::RoiAlign(_) => {
+            sampling::output_shape(descriptor, &arguments)?
+        }
+        D::MaxPoolWithIndices(d) => return sampling::max_pool_with_indices(d, &arguments),
+        D::BatchMatMul(_) | D::Det(_) | D::FullyConnected(_) => {
+            matrix::output_shape(descriptor, &arguments)?
+        }
+        D::ArgMinMax(_) | D::Cumulative(_) | D::Reduce(_) | D::Softmax(_) => {
+            reduction::output_shape(descriptor, &arguments)?
+        }
+        D::BatchNormalization(_)
+        | D::Dft(_)
+        | D::InstanceNormalization(_)
+        | D::L2Normalization(_)
+        | D::LayerNormalization(_)
+        | D::LogSoftmax(_)
+        | D::Normalization(_) => normalization::output_shape(descriptor, &arguments)?,
         D::Concat(_) | D::Pad(_) | D::Reshape(_) | D::Transpose(_) => {
             rearrangement::output_shape(descriptor, &arguments)?
         }
+        D::BatchToSpaceNd(_) | D::DepthToSpace(_) | D::SpaceToBatchNd(_) | D::SpaceToDepth(_) => {
+            block::output_shape(descriptor, &arguments)?
+        }
+        D::BroadcastTo(_)
+        | D::Fill(_)
+        | D::ReverseSequence(_)
+        | D::ReverseV2(_)
+        | D::Stack(_)
+        | D::Tile(_)
+        | D::Trilu(_) => repetition::output_shape(descriptor, &arguments)?,
         D::Gather(_) | D::StridedSlice(_) => selection::output_shape(descriptor, &arguments)?,
+        D::Compress(_)
+        | D::DynamicUpdateSlice(_)
+        | D::GatherElements(_)
+        | D::GatherNd(_)
+        | D::NonZero(_)
+        | D::OneHot(_)
+        | D::Range(_)
+        | D::ScatterElements(_)
+        | D::ScatterNd(_) => indexing::output_shape(descriptor, &arguments)?,
+        D::TopK(d) => return indexing::top_k(d, &arguments),
+        D::Unique(d) => return indexing::unique(d, &arguments),
+        D::DetectionPostProcess(_) | D::NonMaxSuppression(_) | D::NonMaxSuppressionPadded(_) => {
+            return detection::output_shapes(descriptor, &arguments);
+        }
+        D::Gru(_) | D::Lstm(_) | D::Rnn(_) | D::UnidirectionalSequenceLstm(_) => {
+            return recurrent::output_shapes(descriptor, &arguments);
+        }
         D::Split(d) => return selection::split(d, &arguments),
         D::StandIn(_) => {
             return (0..shapes.declared.len())
@@ -165,6 +229,43 @@ fn slot_name(kind: &str, names: &[&str], index: usize) -> String {
     }
 }
 
+/// The number of output channels, checked against the bias at this position, if there is one.
+fn with_bias(arguments: &Arguments<'_>, index: usize, outputs: i64) -> Result<i64> {
+    if arguments.optional(index).is_none() {
+        return Ok(outputs);
+    }
+    let bias = arguments.input_of_rank(index, 1)?;
+    merge_dim(outputs, bias.dims()[0]).ok_or_else(|| {
+        let because = "there is one bias for each output channel";
+        arguments.dimension_problem(index, 0, outputs, because)
+    })
+}
+
+/// Checks that an input has one element, as far as its shape is known.
+fn single_element(arguments: &Arguments<'_>, index: usize) -> Result<()> {
+    let shape = arguments.input(index)?;
+    match shape.dims().iter().position(|&dim| dim >= 0 && dim != 1) {
+        Some(axis) => Err(arguments.dimension_problem(index, axis, 1, "it is one number")),
+        None => Ok(()),
+    }
+}
+
+/// What is declared of the single output, which has this rank.
+fn declared_of_rank(arguments: &Arguments<'_>, rank: usize) -> Result<Shape> {
+    match arguments.declared(0) {
+        Some(shape) if shape.rank() == rank => Ok(shape),
+        Some(shape) => Err(LayerProblem::Rank {
+            tensor: output_name(arguments.layer_type, 0),
+            expected: rank.to_string(),
+            found: Box::new(shape),
+        }),
+        None => {
+            let dims = [Shape::UNKNOWN; Shape::MAX_RANK];
+            shape_of(dims.get(..rank).unwrap_or(&dims))
+        }
+    }
+}
+
 /// An error about a field of a descriptor.
 fn bad_field(field: &'static str, value: impl ToString, rule: impl ToString) -> LayerProblem {
     LayerProblem::Descriptor {
@@ -237,6 +338,33 @@ mod tests {
             declared: &[None],
         };
         output_shapes(&descriptor.into(), &shapes).map(|shapes| shapes[0])
+    }
+
+    /// The shape of a layer's single output, with something declared of it.
+    pub(super) fn shape_after_declared(
+        descriptor: impl Into<LayerDescriptor>,
+        inputs: &[Shape],
+        declared: Shape,
+    ) -> Result<Shape> {
+        let inputs: Vec<Option<Shape>> = inputs.iter().copied().map(Some).collect();
+        let shapes = LayerShapes {
+            inputs: &inputs,
+            declared: &[Some(declared)],
+        };
+        output_shapes(&descriptor.into(), &shapes).map(|shapes| shapes[0])
+    }
+
+    /// The shapes of several outputs, with nothing declared.
+    pub(super) fn shapes_after(
+        descriptor: impl Into<LayerDescriptor>,
+        inputs: &[Option<Shape>],
+        n_outputs: usize,
+    ) -> Result<Vec<Shape>> {
+        let shapes = LayerShapes {
+            inputs,
+            declared: &vec![None; n_outputs],
+        };
+        output_shapes(&descriptor.into(), &shapes)
     }
 
     /// The field of the descriptor that is refused.

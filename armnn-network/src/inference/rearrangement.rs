@@ -66,11 +66,12 @@ fn pad(d: &PadDescriptor, arguments: &Arguments<'_>) -> Result<Shape> {
             let available = match (mode, known(*dim)) {
                 (PaddingMode::Reflect, Some(dim)) => (dim - 1).max(0),
                 (PaddingMode::Symmetric, Some(dim)) => dim,
+                (PaddingMode::Edge | PaddingMode::Wrap, Some(0)) => 0,
                 _ => i64::MAX,
             };
             if amount > available {
                 let rule = format!(
-                    "at most {available} along dimension {axis}, as {mode} mirrors the input {input}"
+                    "at most {available} along dimension {axis}, as {mode} repeats the input {input}"
                 );
                 return Err(bad_field(field, amount, rule));
             }

@@ -1,6 +1,6 @@
 //! Layers that compute along whole dimensions.
 
-use armnn_backend_api::{LayerDescriptor as D, ReduceDescriptor, Shape};
+use armnn_backend_api::{ArgMinMaxDescriptor, LayerDescriptor as D, ReduceDescriptor, Shape};
 
 use super::dimension::{shape_of, with_dims};
 use super::{Arguments, Result, axis_of, bad_field, boolean, count, named};
@@ -8,6 +8,15 @@ use crate::error::LayerProblem;
 
 pub(super) fn output_shape(descriptor: &D, arguments: &Arguments<'_>) -> Result<Shape> {
     match descriptor {
+        D::ArgMinMax(d) => arg_min_max(d, arguments.input(0)?),
+        D::Cumulative(d) => {
+            let input = arguments.input(0)?;
+            named("operation", d.operation, d.operation().name())?;
+            boolean("exclusive", d.exclusive)?;
+            boolean("reverse", d.reverse)?;
+            axis_of(d.axis, input)?;
+            Ok(input)
+        }
         D::Reduce(d) => reduce(d, arguments.input(0)?),
         D::Softmax(d) => {
             let input = arguments.input(0)?;
@@ -16,6 +25,23 @@ pub(super) fn output_shape(descriptor: &D, arguments: &Arguments<'_>) -> Result<
         }
         _ => Err(LayerProblem::UnknownLayerType),
     }
+}
+
+fn arg_min_max(d: &ArgMinMaxDescriptor, input: Shape) -> Result<Shape> {
+    named("function", d.function, d.function().name())?;
+    boolean("keep_dims", d.keep_dims)?;
+    boolean("select_last_index", d.select_last_index)?;
+    let axis = axis_of(d.axis, input)?;
+    if input.dims()[axis] == 0 {
+        let rule = format!("a dimension with elements of the input {input}");
+        return Err(bad_field("axis", axis, rule));
+    }
+    if d.keep_dims == 1 {
+        return Ok(with_dims(input, [(axis, 1)]));
+    }
+    let mut dims = input.dims().to_vec();
+    dims.remove(axis);
+    shape_of(&dims)
 }
 
 fn reduce(d: &ReduceDescriptor, input: Shape) -> Result<Shape> {
@@ -45,7 +71,10 @@ fn reduce(d: &ReduceDescriptor, input: Shape) -> Result<Shape> {
 
 #[cfg(test)]
 mod tests {
-    use armnn_backend_api::{ReduceOperation, SoftmaxDescriptor};
+    use armnn_backend_api::{
+        ArgMinMaxFunction, CumulativeDescriptor, CumulativeOperation, ReduceOperation,
+        SoftmaxDescriptor,
+    };
 
     use super::super::tests::{refused_field, shape_after};
     use super::*;
@@ -62,6 +91,23 @@ mod tests {
         assert_eq!(after(&[1, 2], true), Ok(Shape::from([2, 1, 1, 5])));
         assert_eq!(after(&[0, 1, 2, 3], false), Ok(Shape::SCALAR));
         assert_eq!(after(&[], false), Ok(input[0]));
+    }
+
+    #[test]
+    fn a_searched_dimension_vanishes_and_an_accumulated_one_stays() {
+        let input = [Shape::from([2, -1, 4])];
+        let d = ArgMinMaxDescriptor::new(ArgMinMaxFunction::Max, 1, false);
+        assert_eq!(shape_after(d, &input), Ok(Shape::from([2, 4])));
+        let d = ArgMinMaxDescriptor::new(ArgMinMaxFunction::Min, 2, true);
+        assert_eq!(shape_after(d, &input), Ok(Shape::from([2, -1, 1])));
+        assert_eq!(
+            refused_field(shape_after(d, &[Shape::from([2, 3, 0])])),
+            "axis"
+        );
+        let d = CumulativeDescriptor::new(CumulativeOperation::Sum, 1);
+        assert_eq!(shape_after(d, &input), Ok(input[0]));
+        let d = CumulativeDescriptor { axis: 3, ..d };
+        assert_eq!(refused_field(shape_after(d, &input)), "axis");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! layer of a real network, with its shapes and parameters, only that network shows:
 //! [`OptimizedNetwork::report`](crate::OptimizedNetwork::report).
 
+mod later_samples;
 mod samples;
 
 use std::sync::Arc;

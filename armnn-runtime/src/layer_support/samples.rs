@@ -23,15 +23,19 @@ pub(super) fn network(layer_type: LayerType, data_type: DataType) -> Option<Netw
     .network(layer_type)
 }
 
-struct Sample {
+pub(super) struct Sample {
     builder: NetworkBuilder,
-    data_type: DataType,
+    pub(super) data_type: DataType,
 }
 
 impl Sample {
     fn network(mut self, layer_type: LayerType) -> Option<Network> {
-        let (descriptor, inputs, outputs) = self.layer(layer_type)?;
-        let inputs: Vec<_> = inputs.into_iter().map(Some).collect();
+        let (descriptor, inputs, outputs) = match self.layer(layer_type) {
+            Some((descriptor, inputs, outputs)) => {
+                (descriptor, inputs.into_iter().map(Some).collect(), outputs)
+            }
+            None => self.later_layer(layer_type)?,
+        };
         let outputs = self
             .builder
             .add_layer("layer", descriptor, &inputs, &outputs)
@@ -43,7 +47,10 @@ impl Sample {
         self.builder.finish().ok()
     }
 
-    fn layer(&mut self, layer_type: LayerType) -> Option<Layer> {
+    fn layer(
+        &mut self,
+        layer_type: LayerType,
+    ) -> Option<(LayerDescriptor, Vec<TensorId>, Vec<OutputDeclaration>)> {
         let nhwc = DataLayout::Nhwc;
         let same = || vec![OutputDeclaration::default()];
         Some(match layer_type {
@@ -166,7 +173,6 @@ impl Sample {
                 let transpose = TransposeDescriptor::new(&[1, 0])?;
                 (transpose.into(), vec![self.input(&[2, 3])?], same())
             }
-            // One that came later, and has no sample yet.
             _ => return None,
         })
     }
@@ -181,8 +187,14 @@ impl Sample {
         })
     }
 
-    fn input(&mut self, dims: &[i64]) -> Option<TensorId> {
+    pub(super) fn input(&mut self, dims: &[i64]) -> Option<TensorId> {
         let info = self.info(dims)?;
+        self.builder.add_input_layer("x", info).ok()
+    }
+
+    pub(super) fn input_of(&mut self, data_type: DataType, dims: &[i64]) -> Option<TensorId> {
+        let shape = armnn_backend_api::Shape::new(dims).ok()?;
+        let info = TensorInfo::new(data_type, shape);
         self.builder.add_input_layer("x", info).ok()
     }
 
@@ -205,7 +217,11 @@ impl Sample {
 }
 
 /// Descriptor, inputs, and what is known of the outputs.
-type Layer = (LayerDescriptor, Vec<TensorId>, Vec<OutputDeclaration>);
+pub(super) type Layer = (
+    LayerDescriptor,
+    Vec<Option<TensorId>>,
+    Vec<OutputDeclaration>,
+);
 
 #[cfg(test)]
 mod tests {
@@ -225,9 +241,10 @@ mod tests {
             assert!(!types.is_empty(), "{layer_type}");
             // Quantized numbers are what these two are about.
             let about_quantized = [LayerType::Quantize, LayerType::Dequantize];
-            let expected = match about_quantized.contains(&layer_type) {
-                true => DataType::QAsymmS8,
-                false => DataType::Float32,
+            let expected = match layer_type {
+                LayerType::LogicalBinary => DataType::Boolean,
+                _ if about_quantized.contains(&layer_type) => DataType::QAsymmS8,
+                _ => DataType::Float32,
             };
             assert!(types.contains(&expected), "{layer_type}: {types:?}");
         }
