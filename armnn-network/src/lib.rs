@@ -34,6 +34,8 @@ pub use operation::{
     Deferred, LoopBody, Operation, RuntimeOperation, ScanAxis, ScanBody, SequenceOperation,
     ValueType,
 };
-pub use parameter_rules::ParameterRule;
+pub use parameter_rules::{
+    AspectRatioPolicy, PadLayout, ParameterRule, ReduceOptions, SplitOptions, StridedSliceOptions,
+};
 pub use parts::{Part, Segment};
 pub use rewrite::{Rewrite, RewriteError, RewriteSummary, RewrittenLayer};
