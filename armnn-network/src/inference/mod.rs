@@ -23,13 +23,9 @@ mod volume;
 mod window;
 
 pub(crate) use dimension::merge;
-<<<<<<< HEAD
+use dimension::{merge_dim, shape_of};
 pub use network::{Inference, infer, infer_shapes};
 pub(crate) use network::{depends_on_data, shape_value};
-=======
-use dimension::{merge_dim, shape_of};
-pub use network::infer_shapes;
->>>>>>> layers
 
 use armnn_backend_api::{LayerDescriptor, LayerType, Shape};
 
