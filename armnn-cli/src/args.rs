@@ -2,7 +2,7 @@
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
-use crate::{backends, execute_network};
+use crate::{backends, execute_network, verify};
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -13,6 +13,7 @@ use crate::{backends, execute_network};
     after_help = "\
 Example:
   armnn execute-network -m model.tflite -b ./backends -c CpuRef -d input.npy -w outputs
+  armnn verify -b ./backends recorded-models
   armnn backends list -b ./backends
 
 Exit codes: 0 done, 1 the job failed, 2 bad usage."
@@ -32,6 +33,8 @@ pub enum Command {
     /// Run a model, and tell its outputs, the time it took, and which backend ran what
     #[command(visible_alias = "run")]
     ExecuteNetwork(Box<execute_network::Arguments>),
+    /// Run recorded cases, and compare the outputs with those that were recorded
+    Verify(verify::Arguments),
     /// Find out which backends there are, and what is wrong with those that cannot be used
     Backends(backends::Arguments),
 }

@@ -9,13 +9,19 @@
 
 pub mod args;
 pub mod backends;
+pub mod elements;
 pub mod execute_network;
+pub mod isolation;
 pub mod model;
 pub mod npy;
 pub mod peak_memory;
+pub mod progress;
 pub mod runtime_options;
+pub mod steps;
+pub mod tensor_file;
 pub mod terminal;
 pub mod timing;
+pub mod verify;
 
 use std::process::ExitCode;
 
@@ -29,6 +35,7 @@ pub fn main() -> ExitCode {
     cli.verbosity.start_logging();
     let outcome = match cli.command {
         Command::ExecuteNetwork(arguments) => execute_network::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
         Command::Backends(arguments) => backends::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {

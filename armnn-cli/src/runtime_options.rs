@@ -1,6 +1,6 @@
 //! Options with which a runtime is made: where backends are, and what is asked of them.
 
-use std::{path::PathBuf, str::FromStr};
+use std::{fmt, path::PathBuf, str::FromStr};
 
 use anyhow::Context as _;
 use armnn_runtime::{
@@ -46,6 +46,20 @@ impl FromStr for NamedBackendOption {
             backend,
             option: BackendOption::new(name, option_value(value)),
         })
+    }
+}
+
+/// As it is written on the command line.
+impl fmt::Display for NamedBackendOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}=", self.backend, self.option.name)?;
+        match &self.option.value {
+            BackendOptionValue::Bool(value) => write!(f, "{value}"),
+            BackendOptionValue::Int(value) => write!(f, "{value}"),
+            // With a point, or it would be an integer.
+            BackendOptionValue::Float(value) => write!(f, "{value:?}"),
+            BackendOptionValue::String(value) => write!(f, "\"{value}\""),
+        }
     }
 }
 
@@ -138,8 +152,11 @@ mod tests {
             ("a=b", BackendOptionValue::String("a=b".into())),
             ("", BackendOptionValue::String(String::new())),
         ] {
-            let parsed = parse(&format!("GpuAcc.mode={value}"));
-            assert_eq!(parsed, Ok(("GpuAcc".into(), "mode".into(), expected)));
+            let text = format!("GpuAcc.mode={value}");
+            let expected = Ok(("GpuAcc".into(), "mode".into(), expected));
+            assert_eq!(parse(&text), expected);
+            let written = text.parse::<NamedBackendOption>().unwrap().to_string();
+            assert_eq!(parse(&written), expected, "{written}");
         }
     }
 

@@ -34,16 +34,36 @@ pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 pub fn print_error(error: &anyhow::Error) {
     let style = Style::of(io::stderr().is_terminal());
     let mut text = format!("{} {error}\n", style.bad("error:"));
-    let mut told = error.to_string();
-    for cause in error.chain().skip(1) {
-        let cause = cause.to_string();
-        if !told.contains(&cause) {
-            text.push_str(&format!("  because: {cause}\n"));
-            told.push_str(&cause);
-        }
+    for cause in untold_causes(error) {
+        text.push_str(&format!("  because: {cause}\n"));
     }
     // There is nobody left to tell if this fails.
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// An error with its causes in one line.
+pub fn one_line(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in untold_causes(error) {
+        text.push_str(": ");
+        text.push_str(&cause);
+    }
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
+}
+
+/// The causes of an error that are not told by what is above them.
+fn untold_causes(error: &anyhow::Error) -> Vec<String> {
+    let mut told = error.to_string();
+    let mut causes = Vec::new();
+    for cause in error.chain().skip(1) {
+        let cause = cause.to_string();
+        if !told.contains(&cause) {
+            told.push_str(&cause);
+            causes.push(cause);
+        }
+    }
+    causes
 }
 
 /// Whether text is coloured.
@@ -98,6 +118,40 @@ impl Style {
         match self {
             Self::Plain => text.to_string(),
             Self::Coloured => format!("\x1b[{code}m{text}\x1b[0m"),
+        }
+    }
+}
+
+/// A number with about five digits that count.
+pub fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    if value == 0.0 || (value.fract() == 0.0 && magnitude < 1e9) {
+        format!("{value}")
+    } else if (1e-3..1e5).contains(&magnitude) {
+        let decimals = 4 - (magnitude.log10().floor() as i32).min(3);
+        format!("{value:.*}", decimals.unsigned_abs() as usize)
+    } else {
+        format!("{value:.4e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (255.0, "255"),
+            (0.920_9, "0.92090"),
+            (-127.512_34, "-127.51"),
+            (12_345.678, "12345.7"),
+            (0.000_012_345_6, "1.2346e-5"),
+            (1.5e20, "1.5000e20"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(number(value), expected);
         }
     }
 }

@@ -70,6 +70,8 @@ fn files_that_are_no_backends_are_told_apart() {
     symlink("Arm_Loop_backend.so", at("Arm_Loop_backend.so")).unwrap();
     symlink("Arm_Text_backend.so", at("Arm_Text_backend.so.1")).unwrap();
     fs::create_dir(at("Arm_Folder_backend.so")).unwrap();
+    // To what such a link leads nobody can look, the super-user neither.
+    symlink("x".repeat(300), at("Arm_Unreadable_backend.so")).unwrap();
     let _socket = UnixListener::bind(at("Arm_Socket_backend.so")).unwrap();
     says(
         root.path(),
@@ -91,6 +93,8 @@ fn files_that_are_no_backends_are_told_apart() {
             "is a socket, not a regular file",
             "(discover: duplicate-file)",
             "the same file as",
+            "(discover: unreadable)",
+            "File name too long",
         ],
     );
 }

@@ -36,7 +36,7 @@ impl Network {
             write!(
                 dot,
                 "    layer_{id} [label = \"{{{}|LayerId : {id}\\lLayerName : {}\\l",
-                Escaped(&layer.layer_type().to_string()),
+                Escaped(&layer.type_name()),
                 Escaped(&layer.name)
             )?;
             if let Some(backend) = backend(id) {
@@ -77,7 +77,10 @@ impl Network {
         writeln!(
             dot,
             " -> {to} [label = \"{}\"];",
-            Escaped(&tensor.info.to_string())
+            Escaped(&match &tensor.value_type {
+                Some(value_type) => value_type.to_string(),
+                None => tensor.info.to_string(),
+            })
         )
     }
 }

@@ -96,15 +96,19 @@ pub unsafe fn open_handle(path: &Path) -> Result<Handle, DynamicBackendError> {
     #[cfg(target_os = "linux")]
     {
         use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+        let failed = |reason| DynamicBackendError::OpenFailed {
+            path: path.to_owned(),
+            reason,
+        };
+        let call = crate::forks::LinkerCall::begin()
+            .ok_or_else(|| failed(crate::forks::LINKER_IS_LOST_TEXT.to_owned()))?;
         let _environment = crate::float_environment::FloatEnvironment::save();
         // SAFETY: the caller takes the responsibility for the library's initialization code.
         let opened = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
+        drop(call);
         opened
             .map(|library| Handle::new(path, library))
-            .map_err(|error| DynamicBackendError::OpenFailed {
-                path: path.to_owned(),
-                reason: get_dl_error(&error),
-            })
+            .map_err(|error| failed(get_dl_error(&error)))
     }
     #[cfg(not(target_os = "linux"))]
     Err(DynamicBackendError::UnsupportedPlatform)

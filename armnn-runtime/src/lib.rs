@@ -9,6 +9,7 @@ mod error;
 #[cfg(target_os = "linux")]
 mod fault_safe_read;
 mod float_environment;
+mod forks;
 mod layer_support;
 pub mod loader;
 mod network;
@@ -37,7 +38,8 @@ pub use error::{
 pub use layer_support::LayerSupport;
 pub use loader::load::Selection;
 pub use network::{
-    ExecutionState, InterruptHandle, LoadOptions, LoadedNetwork, ProfileEvent, StepReport, StepTime,
+    AsyncExecution, ExecutionState, InterruptHandle, LoadOptions, LoadedNetwork, ProfileEvent,
+    StepReport, StepTime,
 };
 pub use optimizer::{
     AssignmentReport, Choice, GatheredRefusal, LayerAssignment, LayerPattern, LayerPatternError,

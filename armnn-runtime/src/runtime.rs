@@ -21,7 +21,7 @@ use crate::{
         load::{self, Created, Loaded, Request, Selection},
         paths::{PathReport, PathSources, PathStatus},
     },
-    network::{LoadOptions, LoadedNetwork},
+    network::{AsyncExecutor, LoadOptions, LoadedNetwork},
     optimizer::{self, OptimizedNetwork, OptimizerOptions},
     options::BackendOption,
     thread_pool::ThreadPool,
@@ -115,6 +115,7 @@ pub struct Runtime {
     registry: BackendRegistry,
     dynamic_backends: Vec<Arc<DynamicBackend>>,
     pool: Arc<ThreadPool>,
+    executor: Arc<AsyncExecutor>,
     paths: Vec<PathReport>,
     verdicts: Vec<Verdict>,
     failed_static: Vec<(String, String)>,
@@ -180,6 +181,7 @@ impl Runtime {
             registry: BackendRegistry::default(),
             dynamic_backends: Vec::new(),
             pool,
+            executor: AsyncExecutor::new(),
             paths: Vec::new(),
             verdicts: Vec::new(),
             failed_static: Vec::new(),
@@ -490,7 +492,7 @@ impl Runtime {
         network: OptimizedNetwork,
         options: LoadOptions,
     ) -> Result<LoadedNetwork, LoadError> {
-        LoadedNetwork::new(network, &options, &self.pool)
+        LoadedNetwork::new(network, &options, &self.pool, &self.executor)
     }
 
     /// Unloads every backend, and tells what became of the shared objects.

@@ -12,7 +12,7 @@ use std::{
 
 use armnn_backend_api::sys;
 
-use crate::float_environment::FloatEnvironment;
+use crate::{float_environment::FloatEnvironment, forks::Process};
 
 thread_local! {
     // The pool whose loop this thread is in, by the address of what its threads share, and the
@@ -26,11 +26,14 @@ type Body = unsafe extern "C" fn(*mut c_void, u32, u32);
 ///
 /// A general-purpose pool was not taken because of what the interface promises to backends: the
 /// caller takes part, thread indices are below the number of threads, nested calls run inline, and
-/// a loop allocates nothing. A loop started while another one runs is executed by its caller alone.
+/// a loop allocates nothing. A loop started while another one runs is executed by its caller alone, and
+/// so is one in a forked child, which has none of the threads.
 pub(crate) struct ThreadPool {
     shared: Arc<Shared>,
     n_threads: u32,
     workers: Mutex<Vec<JoinHandle<()>>>,
+    // Where the threads are.
+    process: Process,
 }
 
 struct Shared {
@@ -82,11 +85,15 @@ impl ThreadPool {
             }),
             n_threads: n_threads.max(1),
             workers: Mutex::default(),
+            process: Process::current(),
         })
     }
 
     /// Starts the threads, unless they run already.
     pub(crate) fn start_threads(&self) -> std::io::Result<()> {
+        if !self.process.is_current() {
+            return Ok(());
+        }
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         for index in workers.len() as u32 + 1..self.n_threads {
             let shared = Arc::clone(&self.shared);
@@ -144,7 +151,8 @@ impl ThreadPool {
 
     /// Starts a loop unless one runs already (of another caller, or around this one).
     fn start(&self, job: Job) -> bool {
-        if self.n_threads == 1 {
+        // In a forked child a thread that is not there may hold the lock.
+        if self.n_threads == 1 || !self.process.is_current() {
             return false;
         }
         let mut state = lock(&self.shared.state);
@@ -232,12 +240,17 @@ impl Shared {
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        lock(&self.shared.state).stop = true;
-        self.shared.start.notify_all();
         let workers = self
             .workers
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
+        if !self.process.is_current() {
+            // There is nobody to be waited for.
+            std::mem::forget(std::mem::take(workers));
+            return;
+        }
+        lock(&self.shared.state).stop = true;
+        self.shared.start.notify_all();
         for worker in workers.drain(..) {
             // A worker runs nothing that can panic: bodies do not unwind.
             let _ = worker.join();

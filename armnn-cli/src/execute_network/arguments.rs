@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroU32, path::PathBuf, str::FromStr};
 
-use armnn_runtime::{BackendId, LayerPattern};
+use armnn_runtime::{BackendId, LayerPattern, Pass};
 use clap::Args;
 
 use super::{images::Normalisation, inputs::NamedShape};
@@ -18,11 +18,15 @@ Examples:
   armnn execute-network -m model.tflite -b ./backends -I 100 --warmup 10 --report report.json
   armnn execute-network -m model.tflite -b ./backends -c CpuAcc,CpuRef \\
       --layer-backend 'type:Convolution2d=CpuAcc' --layer-backend 'head/*=CpuRef'
+  armnn execute-network -m vad.onnx -b ./backends -d input=speech.npy -s state=2,1,128 \\
+      --steps --feedback stateN=state
+  armnn execute-network -m model.tflite -b ./backends -c GpuAcc \\
+      --compare-output-with-backend CpuRef --tolerance 0.01
 
 A layer that a backend refuses goes to the next one, and the summary says so with the reason;
 --strict makes that an error.")]
 pub struct Arguments {
-    /// The model, a TFLite file
+    /// The model: a TFLite or an ONNX file, told apart by content
     #[arg(short, long, value_name = "FILE")]
     pub model_path: PathBuf,
 
@@ -36,8 +40,9 @@ pub struct Arguments {
     pub dynamic_backends_paths: Vec<PathBuf>,
 
     /// Data of an input; repeatable. Without a NAME, files go to the inputs in the model's order.
-    /// A .npy array, an .npz archive of them, raw little-endian elements (.bin), or an image (.png,
-    /// .jpg), which is resized to the input. Without data, random numbers are used
+    /// A .npy array, an .npz archive of them, raw little-endian elements (.bin), a tensor of ONNX
+    /// (.pb), or an image (.png, .jpg), which is resized to the input. Without data, random numbers
+    /// are used
     #[arg(short = 'd', long, value_name = "[NAME=]FILE")]
     pub input_tensor_data: Vec<String>,
 
@@ -61,7 +66,26 @@ pub struct Arguments {
     #[arg(short, long, value_name = "DIR")]
     pub write_outputs_to_file: Option<PathBuf>,
 
-    /// How often the model is run and timed
+    /// Quantize floating-point numbers in files for inputs that are quantized; raw data are then
+    /// those of Float32
+    #[arg(short, long)]
+    pub quantize_input: bool,
+
+    /// Make Float32 of quantized outputs, before they are written or compared
+    #[arg(short = 'l', long)]
+    pub dequantize_output: bool,
+
+    /// The first axis of each input file counts steps: the model is run once for each, on one
+    /// execution state, and outputs gain that axis
+    #[arg(long)]
+    pub steps: bool,
+
+    /// With --steps: an output becomes the next value of an input, which begins with what its file
+    /// holds, or with zeros; repeatable
+    #[arg(long, value_name = "OUTPUT=INPUT", requires = "steps")]
+    pub feedback: Vec<String>,
+
+    /// How often the model is run and timed; with --steps, how often all steps are
     #[arg(short = 'I', long, value_name = "N", default_value = "1")]
     pub iterations: NonZeroU32,
 
@@ -91,10 +115,33 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
-    /// Run the model once more, timed step by step, and write a trace for Chrome (chrome://tracing)
-    /// or Perfetto to this file
+    /// Run the model once more, timed layer by layer, show what took longest, and write a trace
+    /// for Chrome (chrome://tracing) or Perfetto to this file
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
+
+    /// Write the model as it was executed to this file, in the language of Graphviz, each layer in
+    /// the colour of its backend
+    #[arg(long, value_name = "FILE")]
+    pub visualize_optimized_model: Option<PathBuf>,
+
+    /// Write the model as it is after this pass to standard error, in the language of Graphviz,
+    /// each time that it ran; repeatable
+    #[arg(long, value_name = "PASS")]
+    pub print_after: Vec<Pass>,
+
+    /// Compare the outputs with out0.npy, … or output_0.pb, … in this directory
+    #[arg(long, value_name = "DIR")]
+    pub compare_output: Option<PathBuf>,
+
+    /// Compare the outputs with those on other backends, in order of preference
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub compare_output_with_backend: Vec<BackendId>,
+
+    /// The largest difference that a comparison allows; more is an error. Of quantized outputs, the
+    /// real values are compared. Default: 0.001
+    #[arg(long, value_name = "NUMBER", value_parser = not_negative)]
+    pub tolerance: Option<f64>,
 
     /// How the result is written to standard output; json: the report, and nothing else
     #[arg(long, value_enum, default_value_t)]
@@ -112,14 +159,23 @@ impl Arguments {
 
     /// The backends in order of preference, each once.
     pub fn preferred_backends(&self) -> Vec<BackendId> {
-        let mut ids: Vec<BackendId> = Vec::new();
-        for id in &self.compute {
-            if !ids.contains(id) {
-                ids.push(id.clone());
-            }
-        }
-        ids
+        each_once(&self.compute)
     }
+
+    /// The backends to compare with, each once.
+    pub fn compared_backends(&self) -> Vec<BackendId> {
+        each_once(&self.compare_output_with_backend)
+    }
+}
+
+fn each_once(list: &[BackendId]) -> Vec<BackendId> {
+    let mut ids: Vec<BackendId> = Vec::new();
+    for id in list {
+        if !ids.contains(id) {
+            ids.push(id.clone());
+        }
+    }
+    ids
 }
 
 /// `PATTERN=BACKEND`, as it is written on the command line.
@@ -150,6 +206,13 @@ fn finite(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
         _ => Err(format!("'{text}' is no number")),
+    }
+}
+
+pub(crate) fn not_negative(text: &str) -> Result<f64, String> {
+    match finite(text)? {
+        number if number < 0.0 => Err(format!("'{text}' is below 0")),
+        number => Ok(number),
     }
 }
 

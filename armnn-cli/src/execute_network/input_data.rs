@@ -7,13 +7,18 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use armnn_runtime::{Shape, TensorInfo};
+use armnn_runtime::{DataType, Shape, TensorInfo};
 use zip::ZipArchive;
 
-use super::images::{self, Normalisation};
+use super::{
+    images::{self, Normalisation},
+    values,
+};
 use crate::{
+    elements,
     model::expect_regular_file,
-    npy::{self, ElementType, Header},
+    npy::{self, ElementType},
+    tensor_file::{StoredTensor, split_steps},
 };
 
 /// A kind of file, told by the ending of its name.
@@ -25,6 +30,8 @@ pub enum FileKind {
     Npz,
     /// The elements alone, row-major and little-endian.
     Bin,
+    /// One tensor of ONNX.
+    Pb,
     /// A picture.
     Image,
 }
@@ -43,13 +50,10 @@ impl FileKind {
             Some("npz") => Self::Npz,
             Some("bin" | "raw") => Self::Bin,
             Some("png" | "jpg" | "jpeg") => Self::Image,
-            Some("pb") => bail!(
-                "'{}': ONNX tensors (.pb) are not supported yet by this version",
-                path.display()
-            ),
+            Some("pb") => Self::Pb,
             _ => bail!(
                 "'{}': the ending tells what an input file is, and this one is unknown; known are \
-                 .npy, .npz, .bin, .png and .jpg",
+                 .npy, .npz, .bin, .pb, .png and .jpg",
                 path.display()
             ),
         })
@@ -68,6 +72,8 @@ pub enum DataSource {
         /// The array's name in it.
         name: String,
     },
+    /// Nowhere: every element is 0.
+    Zeros,
 }
 
 impl std::fmt::Display for DataSource {
@@ -75,12 +81,46 @@ impl std::fmt::Display for DataSource {
         match self {
             Self::File(path) => path.display().fmt(f),
             Self::Array { archive, name } => write!(f, "{}[{name}]", archive.display()),
+            Self::Zeros => f.write_str("zeros"),
         }
     }
 }
 
-/// Reads the data of the input `name`, whose type and shape are `info`, and tells its shape, which
-/// is known where that in `info` may not be.
+/// What the first axis of a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstAxis {
+    /// One of the input's own.
+    OfInput,
+    /// It counts steps.
+    Steps,
+    /// It counts steps if the file has one dimension more than the input; only the first step is
+    /// used.
+    FirstOfSteps,
+}
+
+/// How files become inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'a> {
+    /// How images are normalised.
+    pub normalisation: &'a Normalisation,
+    /// Whether floating-point numbers are quantized for inputs that are.
+    pub quantize: bool,
+    /// What the first axis is.
+    pub first_axis: FirstAxis,
+}
+
+/// The data of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputData {
+    /// Its shape in one step; known where that of the input may not be.
+    pub shape: Shape,
+    /// How many steps there are, where the first axis counts them.
+    pub steps: Option<usize>,
+    /// The elements, of all steps.
+    pub bytes: Vec<u8>,
+}
+
+/// Reads the data of the input `name`, whose type and shape are `info`.
 ///
 /// # Errors
 /// When the file cannot be read, or its data are not what the input takes: both are named.
@@ -88,48 +128,109 @@ pub fn read(
     source: &DataSource,
     name: &str,
     info: &TensorInfo,
-    normalisation: &Normalisation,
-) -> anyhow::Result<(Shape, Vec<u8>)> {
+    reading: Reading<'_>,
+) -> anyhow::Result<InputData> {
     let outcome = match source {
-        DataSource::File(path) => read_file(path, info, normalisation),
-        DataSource::Array { archive, name } => read_array(archive, name, info),
+        DataSource::File(path) => read_file(path, info, reading),
+        DataSource::Array { archive, name } => read_array(archive, name, info, reading),
+        DataSource::Zeros => zeros(info),
     };
     outcome.with_context(|| format!("cannot use '{source}' as input '{name}' ({info})"))
 }
 
-fn read_file(
-    path: &Path,
-    info: &TensorInfo,
-    normalisation: &Normalisation,
-) -> anyhow::Result<(Shape, Vec<u8>)> {
+fn zeros(info: &TensorInfo) -> anyhow::Result<InputData> {
+    let Some(len) = info.byte_len() else {
+        bail!("its shape is not known: give it with --input-tensor-shape, or give its data");
+    };
+    // What is allocated here is what a runtime would allocate, and limit.
+    let mut bytes = Vec::new();
+    bytes
+        .try_reserve_exact(len)
+        .with_context(|| format!("{len} bytes of memory cannot be had"))?;
+    bytes.resize(len, 0);
+    Ok(InputData {
+        shape: info.shape,
+        steps: None,
+        bytes,
+    })
+}
+
+fn read_file(path: &Path, info: &TensorInfo, reading: Reading<'_>) -> anyhow::Result<InputData> {
     let size = expect_regular_file(path, "the file")?;
     match FileKind::of(path)? {
-        FileKind::Image => images::read(path, info, normalisation),
-        FileKind::Npy => read_npy(&mut BufReader::new(File::open(path)?), info),
-        FileKind::Bin => {
-            let Some(expected) = info.byte_len() else {
-                bail!(
-                    "raw data have no shape, and that of the input is not known: give it with \
-                     --input-tensor-shape"
-                );
-            };
+        FileKind::Image => {
             ensure!(
-                size == expected as u64,
-                "the input takes {expected} bytes, the file has {size}"
+                reading.first_axis != FirstAxis::Steps,
+                "an image is one step; with --steps, give an array whose first axis counts them"
             );
-            let mut bytes = Vec::new();
-            File::open(path)?.take(size).read_to_end(&mut bytes)?;
-            ensure!(
-                bytes.len() == expected,
-                "the file changed while it was read"
-            );
-            if cfg!(target_endian = "big") {
-                npy::swap_bytes(&mut bytes, info.data_type.size().unwrap_or(1));
-            }
-            Ok((info.shape, bytes))
+            let (shape, bytes) = images::read(path, info, reading.normalisation)?;
+            Ok(InputData {
+                shape,
+                steps: None,
+                bytes,
+            })
         }
+        FileKind::Npy => read_npy(&mut BufReader::new(File::open(path)?), info, reading),
+        FileKind::Pb => from_stored(StoredTensor::read_pb_file(path)?, info, reading),
+        FileKind::Bin => read_raw(path, size, info, reading),
         FileKind::Npz => bail!("an archive holds several arrays; this is a fault of the command"),
     }
+}
+
+fn read_raw(
+    path: &Path,
+    size: u64,
+    info: &TensorInfo,
+    reading: Reading<'_>,
+) -> anyhow::Result<InputData> {
+    // With --quantize-input, the elements are those of Float32.
+    let quantize = reading.quantize && is_quantized(info);
+    let in_file = if quantize {
+        TensorInfo::new(DataType::Float32, info.shape)
+    } else {
+        info.clone()
+    };
+    let Some(expected) = in_file.byte_len() else {
+        bail!(
+            "raw data have no shape, and that of the input is not known: give it with \
+             --input-tensor-shape"
+        );
+    };
+    let expected = expected as u64;
+    let steps = match reading.first_axis {
+        FirstAxis::Steps => {
+            ensure!(
+                size > 0 && expected > 0 && size.is_multiple_of(expected),
+                "the input takes {expected} bytes in each step, and the file has {size}, which is \
+                 no multiple of that"
+            );
+            Some(usize::try_from(size / expected)?)
+        }
+        _ => {
+            ensure!(
+                size == expected,
+                "the input takes {expected} bytes, the file has {size}"
+            );
+            None
+        }
+    };
+    let mut bytes = Vec::new();
+    File::open(path)?.take(size).read_to_end(&mut bytes)?;
+    ensure!(
+        bytes.len() as u64 == size,
+        "the file changed while it was read"
+    );
+    if cfg!(target_endian = "big") {
+        npy::swap_bytes(&mut bytes, in_file.data_type.size().unwrap_or(1));
+    }
+    if quantize {
+        bytes = quantized(DataType::Float32, bytes.len() / 4, &bytes, info)?;
+    }
+    Ok(InputData {
+        shape: info.shape,
+        steps,
+        bytes,
+    })
 }
 
 /// The names of the arrays in an archive.
@@ -160,7 +261,12 @@ fn open_archive(path: &Path) -> anyhow::Result<ZipArchive<BufReader<File>>> {
         .with_context(|| format!("'{}' is no .npz file: not a ZIP archive", path.display()))
 }
 
-fn read_array(path: &Path, name: &str, info: &TensorInfo) -> anyhow::Result<(Shape, Vec<u8>)> {
+fn read_array(
+    path: &Path,
+    name: &str,
+    info: &TensorInfo,
+    reading: Reading<'_>,
+) -> anyhow::Result<InputData> {
     let mut archive = open_archive(path)?;
     let in_archive = format!("{name}.npy");
     let in_archive = match archive.index_for_name(&in_archive) {
@@ -170,48 +276,118 @@ fn read_array(path: &Path, name: &str, info: &TensorInfo) -> anyhow::Result<(Sha
     let mut file = archive
         .by_name(in_archive)
         .context("cannot read the array")?;
-    read_npy(&mut file, info)
+    read_npy(&mut file, info, reading)
 }
 
 fn read_npy(
     reader: &mut impl std::io::Read,
     info: &TensorInfo,
-) -> anyhow::Result<(Shape, Vec<u8>)> {
-    let header = Header::read(reader)?;
-    let found = format!("{} {:?}", header.element_type, header.shape);
-    let expected = ElementType::of(info.data_type)
-        .with_context(|| format!("elements of type {} have no .npy form", info.data_type))?;
-    ensure!(
-        header.element_type.means(expected),
-        "the input takes elements of type {} ('{expected}'), the array holds {found}; convert it, \
-         for instance with astype('{expected}') of NumPy",
-        info.data_type
-    );
-    let dims: Option<Vec<i64>> = header
-        .shape
-        .iter()
-        .map(|&dim| i64::try_from(dim).ok())
-        .collect();
-    let shape = dims.and_then(|dims| Shape::new(&dims).ok());
-    let shape = match shape {
-        Some(shape) if info.shape.accepts(&shape) => shape,
-        _ => bail!(
-            "the input takes the shape {}, the array holds {found}; reshape it",
-            info.shape
-        ),
-    };
-    let mut bytes = header.read_elements(reader)?;
-    if info.data_type == armnn_runtime::DataType::Boolean {
-        // Any other byte than 0 counts as true there, and only 1 does here.
-        bytes
-            .iter_mut()
-            .for_each(|byte| *byte = u8::from(*byte != 0));
-    }
-    if info.data_type.bits().is_some_and(|bits| bits < 8) {
+    reading: Reading<'_>,
+) -> anyhow::Result<InputData> {
+    if info.data_type.bits().is_none_or(|bits| bits < 8) {
         bail!(
-            "elements of type {} have no .npy form; give them as .bin",
+            "elements of type {} have no .npy form; give them as .bin or .pb",
             info.data_type
         );
     }
-    Ok((shape, bytes))
+    from_stored(StoredTensor::read_npy(reader)?, info, reading)
+}
+
+/// The data of an input from a file that tells type and shape.
+fn from_stored(
+    stored: StoredTensor,
+    info: &TensorInfo,
+    reading: Reading<'_>,
+) -> anyhow::Result<InputData> {
+    let (steps, shape) = shape_of_step(&stored, info, reading.first_axis)?;
+    let is_float = stored.element.data_type().is_some_and(DataType::is_float);
+    let mut bytes = if stored.element.holds(info.data_type) {
+        stored.bytes
+    } else if let Some(data_type) = stored.element.data_type()
+        && is_float
+        && reading.quantize
+        && is_quantized(info)
+    {
+        quantized(data_type, stored.count(), &stored.bytes, info)?
+    } else {
+        let hint = match ElementType::of(info.data_type) {
+            _ if is_float && is_quantized(info) => {
+                "; --quantize-input quantizes floating-point numbers".to_owned()
+            }
+            Some(expected) if !stored.element.to_string().starts_with(char::is_alphabetic) => {
+                format!("; convert it, for instance with astype('{expected}') of NumPy")
+            }
+            _ => "; convert it".to_owned(),
+        };
+        bail!(
+            "the input takes elements of type {}, the file holds {}{hint}",
+            info.data_type,
+            stored.element
+        );
+    };
+    let mut counted = steps;
+    if reading.first_axis == FirstAxis::FirstOfSteps
+        && let Some(steps) = counted.take()
+    {
+        bytes.truncate(bytes.len() / steps);
+    }
+    Ok(InputData {
+        shape,
+        steps: counted,
+        bytes,
+    })
+}
+
+/// How many steps a file holds, if its first axis counts them, and the shape of each.
+fn shape_of_step(
+    stored: &StoredTensor,
+    info: &TensorInfo,
+    first_axis: FirstAxis,
+) -> anyhow::Result<(Option<usize>, Shape)> {
+    let accepted = |dims: &[u64]| {
+        let dims: Option<Vec<i64>> = dims.iter().map(|&dim| i64::try_from(dim).ok()).collect();
+        let shape = dims.and_then(|dims| Shape::new(&dims).ok());
+        shape.filter(|shape| info.shape.accepts(shape))
+    };
+    let whole = match first_axis {
+        FirstAxis::OfInput | FirstAxis::FirstOfSteps => accepted(&stored.dims),
+        FirstAxis::Steps => None,
+    };
+    if let Some(shape) = whole {
+        return Ok((None, shape));
+    }
+    if first_axis == FirstAxis::OfInput {
+        bail!(
+            "the input takes the shape {}, the file holds {stored}; reshape it",
+            info.shape
+        );
+    }
+    let (steps, dims) = split_steps(&stored.dims)?;
+    match accepted(dims) {
+        Some(shape) => Ok((Some(steps), shape)),
+        None => bail!(
+            "the input takes the shape {} in each step, the file holds {stored}; with --steps, its \
+             first axis counts steps, and the others are the input's",
+            info.shape
+        ),
+    }
+}
+
+fn is_quantized(info: &TensorInfo) -> bool {
+    info.data_type.is_quantized() && !info.quantization.is_none()
+}
+
+/// Quantizes floating-point numbers for an input.
+fn quantized(
+    from: DataType,
+    count: usize,
+    bytes: &[u8],
+    info: &TensorInfo,
+) -> anyhow::Result<Vec<u8>> {
+    let mut numbers = Vec::new();
+    elements::for_each(from, count, bytes, &mut |element| {
+        numbers.push(element.to_f64());
+    });
+    values::encode(info, numbers.into_iter())
+        .with_context(|| format!("there are no quantized numbers of type {}", info.data_type))
 }

@@ -12,9 +12,10 @@ use armnn_runtime::{Shape, TensorInfo};
 
 use super::{
     images::Normalisation,
-    input_data::{self, DataSource, FileKind},
+    input_data::{self, DataSource, FileKind, FirstAxis, InputData, Reading},
     values,
 };
+use crate::steps::StepValues;
 
 /// An input that is ready.
 #[derive(Clone, Debug)]
@@ -23,10 +24,45 @@ pub struct Input {
     pub name: String,
     /// Its type and shape; every dimension is known.
     pub info: TensorInfo,
-    /// Its elements.
+    /// Its elements; of all steps, where there are steps.
     pub bytes: Vec<u8>,
     /// Where they come from; `None`: they are random.
     pub source: Option<DataSource>,
+    /// How many steps the elements are of, if there is one value for each.
+    pub steps: Option<usize>,
+    /// The index of the output that is its next value.
+    pub feedback: Option<usize>,
+}
+
+impl Input {
+    /// What it is in each step.
+    pub fn values(&self) -> StepValues<'_> {
+        match (self.feedback, self.steps) {
+            (Some(output), _) => StepValues::Feedback {
+                first: &self.bytes,
+                output,
+            },
+            (None, Some(_)) => StepValues::Each(&self.bytes),
+            (None, None) => StepValues::Same(&self.bytes),
+        }
+    }
+}
+
+/// What is asked for about inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// `[NAME=]FILE`.
+    pub files: &'a [String],
+    /// Shapes of inputs that leave them open.
+    pub shapes: &'a [NamedShape],
+    /// How images are normalised.
+    pub normalisation: &'a Normalisation,
+    /// Whether floating-point numbers are quantized for inputs that are.
+    pub quantize: bool,
+    /// Whether the first axis of each file counts steps.
+    pub steps: bool,
+    /// `OUTPUT=INPUT`: outputs that become the next value of an input.
+    pub feedback: &'a [String],
 }
 
 /// `NAME=DIMENSIONS`, as it is written on the command line.
@@ -69,19 +105,15 @@ fn dimension(text: &str) -> Result<i64, String> {
 
 /// Makes the inputs of a network ready.
 ///
-/// `files` are `[NAME=]FILE`: those with a name go to the input of that name, the others to the
-/// remaining inputs in the model's order. The arrays of a `.npz` file without a name go to the
-/// inputs that have their names, or, named `arr_0`, `arr_1`, …, to those at these places.
+/// Files with a name go to the input of that name, the others to the remaining inputs in the
+/// model's order. The arrays of a `.npz` file without a name go to the inputs that have their
+/// names, or, named `arr_0`, `arr_1`, …, to those at these places. Inputs that an output is fed
+/// back to begin with what their file holds, or with zeros.
 ///
 /// # Errors
 /// When a name is that of no input, two files are for one input, a shape is not one that the model
-/// takes, or a file does not hold what its input takes.
-pub fn prepare(
-    network: &Network,
-    files: &[String],
-    shapes: &[NamedShape],
-    normalisation: &Normalisation,
-) -> anyhow::Result<Vec<Input>> {
+/// takes, a file does not hold what its input takes, or files hold different numbers of steps.
+pub fn prepare(network: &Network, request: Request<'_>) -> anyhow::Result<Vec<Input>> {
     let mut declared: Vec<(String, TensorInfo)> = network
         .inputs()
         .iter()
@@ -92,24 +124,79 @@ pub fn prepare(
             )
         })
         .collect();
-    set_shapes(&mut declared, shapes)?;
-    let sources = Assignment::new(&declared, files)?.sources;
-    let inputs = declared.into_iter().zip(sources).enumerate();
-    inputs
-        .map(|(index, ((name, info), source))| {
-            let (shape, bytes) = match &source {
-                Some(source) => input_data::read(source, &name, &info, normalisation)?,
-                None => (info.shape, random(&name, &info, index)?),
-            };
-            let info = TensorInfo { shape, ..info };
-            Ok(Input {
-                name,
-                info,
-                bytes,
-                source,
-            })
-        })
-        .collect()
+    set_shapes(&mut declared, request.shapes)?;
+    let feedback = feedback::resolve(network, request.feedback)?;
+    let sources = Assignment::new(&declared, request.files)?.sources;
+    if request.quantize
+        && !declared
+            .iter()
+            .any(|(_, info)| info.data_type.is_quantized())
+    {
+        log::warn!("--quantize-input changes nothing: {}", list(&declared));
+    }
+    let mut inputs = Vec::new();
+    for (index, ((name, info), mut source)) in declared.into_iter().zip(sources).enumerate() {
+        let feedback = feedback[index];
+        if source.is_none() && feedback.is_some() {
+            source = Some(DataSource::Zeros);
+        }
+        let first_axis = match (request.steps, feedback) {
+            (false, _) => FirstAxis::OfInput,
+            (true, None) => FirstAxis::Steps,
+            (true, Some(_)) => FirstAxis::FirstOfSteps,
+        };
+        let reading = Reading {
+            normalisation: request.normalisation,
+            quantize: request.quantize,
+            first_axis,
+        };
+        let data = match &source {
+            Some(source) => input_data::read(source, &name, &info, reading)?,
+            None => InputData {
+                shape: info.shape,
+                steps: None,
+                bytes: random(&name, &info, index)?,
+            },
+        };
+        inputs.push(Input {
+            info: TensorInfo {
+                shape: data.shape,
+                ..info
+            },
+            name,
+            bytes: data.bytes,
+            source,
+            steps: data.steps,
+            feedback,
+        });
+    }
+    if request.steps {
+        expect_equal_steps(&inputs)?;
+    }
+    Ok(inputs)
+}
+
+/// Checks that every input is there for the same number of steps.
+fn expect_equal_steps(inputs: &[Input]) -> anyhow::Result<()> {
+    let mut counted = inputs.iter().filter(|input| input.steps.is_some());
+    let Some(first) = counted.next() else {
+        bail!(
+            "--steps takes the number of steps from the first axis of files, and no input has one: \
+             give data with --input-tensor-data"
+        );
+    };
+    for other in counted {
+        ensure!(
+            other.steps == first.steps,
+            "input '{}' has {} steps, input '{}' has {}: the first axis of each file counts the \
+             same steps",
+            first.name,
+            first.steps.unwrap_or(0),
+            other.name,
+            other.steps.unwrap_or(0)
+        );
+    }
+    Ok(())
 }
 
 fn set_shapes(declared: &mut [(String, TensorInfo)], shapes: &[NamedShape]) -> anyhow::Result<()> {
@@ -340,5 +427,6 @@ impl SplitMix64 {
     }
 }
 
+mod feedback;
 #[cfg(test)]
 mod tests;

@@ -1,77 +1,77 @@
 //! `armnn execute-network`: runs a model.
 
 mod arguments;
+pub mod comparison;
+mod drawing;
+mod execution;
 pub mod images;
 pub mod input_data;
 pub mod inputs;
+pub mod number;
 pub mod outputs;
-mod profile;
+pub mod profile;
 pub mod report;
 mod summary;
 pub mod values;
 
-use std::{
-    path::Path,
-    process::ExitCode,
-    time::{Duration, Instant},
-};
+use std::{path::Path, process::ExitCode};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use armnn_network::Network;
 use armnn_runtime::{
-    ExecutionState, LoadOptions, LoadedNetwork, OptimizedNetwork, OptimizerOptions, Runtime, Shape,
+    BackendId, ExecutionState, LoadOptions, LoadedNetwork, OptimizedNetwork, OptimizerOptions,
+    Runtime,
 };
 
+pub(crate) use self::arguments::not_negative;
 pub use self::arguments::{Arguments, Pin};
 use self::{
-    inputs::Input,
+    comparison::Comparison,
+    inputs::{Input, Request},
     report::{Phases, Report, Run},
 };
 use crate::{
     args::Format,
     model,
     runtime_options::{create_runtime, creation_options},
+    steps::{self, OutputValue},
     terminal::{self, Style},
     timing::timed,
 };
+
+/// The largest difference that a comparison allows, if none is given.
+const DEFAULT_TOLERANCE: f64 = 1e-3;
 
 /// Runs a model, and tells what came of it.
 ///
 /// # Errors
 /// When anything of it failed, with what and where.
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    // What can be found wrong at once is not found wrong after minutes of computing.
-    if let Some(path) = &arguments.report {
-        expect_parent("report", path)?;
-    }
-    if let Some(path) = &arguments.profile {
-        expect_parent("profile", path)?;
-    }
-    if let Some(directory) = &arguments.write_outputs_to_file {
-        outputs::prepare_directory(directory)?;
-    }
-
+    check_arguments(arguments)?;
     let mut phases = Phases::default();
     let (model, time) = timed(|| model::load(&arguments.model_path))?;
     phases.read_model = time;
-    let (inputs, time) = timed(|| {
-        inputs::prepare(
-            &model.network,
-            &arguments.input_tensor_data,
-            &arguments.input_tensor_shape,
-            &arguments.normalisation(),
-        )
-    })?;
+    let request = Request {
+        files: &arguments.input_tensor_data,
+        shapes: &arguments.input_tensor_shape,
+        normalisation: &arguments.normalisation(),
+        quantize: arguments.quantize_input,
+        steps: arguments.steps,
+        feedback: &arguments.feedback,
+    };
+    let (inputs, time) = timed(|| inputs::prepare(&model.network, request))?;
     phases.read_inputs = time;
     let (runtime, time) = timed(|| make_runtime(arguments))?;
     phases.create_runtime = time;
     let (optimized, time) = timed(|| optimize(&runtime, &model.network, arguments))?;
     phases.optimize = time;
+    print_passes(&optimized);
+    let rewrites = report::passes(optimized.rewrites());
     let backends = runtime.backend_report();
     let (loaded, time) = timed(|| runtime.load_network(optimized, LoadOptions::default()))
         .context("the model cannot be loaded on its backends")?;
     phases.load = time;
-    let shapes: Vec<Shape> = inputs.iter().map(|input| input.info.shape).collect();
+    let shapes = steps::shapes(inputs.iter().map(|input| &input.info));
     let (mut state, time) = timed(|| loaded.create_execution_state_for(&shapes))
         .context("the model cannot be made ready for these input shapes")?;
     phases.create_execution_state = time;
@@ -84,29 +84,54 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             input.info
         );
     }
-    execute(&mut state, &inputs, arguments, &mut phases)?;
+    let names = output_names(&model.network);
+    let mut outputs = execution::execute(
+        &loaded,
+        &mut state,
+        &inputs,
+        names.len(),
+        arguments,
+        &mut phases,
+    )?;
+    let comparisons = compare(
+        arguments,
+        &runtime,
+        &model.network,
+        &inputs,
+        &outputs,
+        &names,
+    )?;
+    if arguments.dequantize_output && outputs::dequantize(&mut outputs) == 0 {
+        log::warn!("--dequantize-output changes nothing: no output is quantized");
+    }
 
     let (assignment, steps) = loaded.plan_report(&shapes)?;
-    let names = output_names(&model.network);
-    let mut summaries = outputs::summarise(&state, &names);
+    let mut summaries = outputs::summarise(&outputs, &names);
     if let Some(directory) = &arguments.write_outputs_to_file {
-        let files = outputs::write(&state, names.len(), directory)?;
+        let files = outputs::write(&outputs, directory)?;
         for (summary, file) in summaries.iter_mut().zip(files) {
             summary.file = Some(file.display().to_string());
         }
     }
-    if let Some(path) = &arguments.profile {
-        profile::write(&mut state, loaded.network(), path)?;
+    if let Some(path) = &arguments.visualize_optimized_model {
+        drawing::write(loaded.network(), &assignment, path)?;
     }
+    let profile = match &arguments.profile {
+        Some(path) => Some(profile::write(&mut state, loaded.network(), path)?),
+        None => None,
+    };
     let report = Report::new(Run {
         arguments,
         model: &model,
         inputs: &inputs,
         outputs: summaries,
         backends: &backends,
+        passes: rewrites,
         assignment: &assignment,
         steps: &steps,
         phases: &phases,
+        profile,
+        comparisons,
         execution_state_bytes: state.memory(),
     });
     if let Some(path) = &arguments.report {
@@ -117,7 +142,42 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Format::Json => terminal::print_json(&report)?,
     }
     unload(runtime, loaded, state);
-    Ok(ExitCode::SUCCESS)
+    let mut failures = report.comparisons.iter().filter_map(Comparison::failure);
+    match failures.next() {
+        Some(failure) => bail!("{failure}"),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// What can be found wrong at once is not found wrong after minutes of computing.
+fn check_arguments(arguments: &Arguments) -> anyhow::Result<()> {
+    for (what, path) in [
+        ("report", &arguments.report),
+        ("profile", &arguments.profile),
+        ("drawing", &arguments.visualize_optimized_model),
+    ] {
+        if let Some(path) = path {
+            expect_parent(what, path)?;
+        }
+    }
+    if let Some(directory) = &arguments.compare_output {
+        ensure!(
+            directory.is_dir(),
+            "cannot compare the outputs with those in '{}': there is no such directory",
+            directory.display()
+        );
+    }
+    let compares =
+        arguments.compare_output.is_some() || !arguments.compare_output_with_backend.is_empty();
+    ensure!(
+        compares || arguments.tolerance.is_none(),
+        "--tolerance is for a comparison: give --compare-output or --compare-output-with-backend, \
+         too"
+    );
+    if let Some(directory) = &arguments.write_outputs_to_file {
+        outputs::prepare_directory(directory)?;
+    }
+    Ok(())
 }
 
 fn expect_parent(what: &str, path: &Path) -> anyhow::Result<()> {
@@ -161,6 +221,7 @@ fn optimize(
             .map(|pin| (pin.pattern.clone(), pin.backend.clone()))
             .collect(),
         strict: arguments.strict,
+        print_after: arguments.print_after.clone(),
         ..OptimizerOptions::default()
     };
     runtime
@@ -173,27 +234,42 @@ fn optimize(
         })
 }
 
-fn execute(
-    state: &mut ExecutionState,
-    inputs: &[Input],
-    arguments: &Arguments,
-    phases: &mut Phases,
-) -> anyhow::Result<()> {
-    for (index, input) in inputs.iter().enumerate() {
-        state.set_input(index, &input.bytes)?;
-    }
-    let mut repeat = |n: u32, times: &mut Vec<Duration>| -> anyhow::Result<()> {
-        for iteration in 0..n {
-            let start = Instant::now();
-            state
-                .execute()
-                .with_context(|| format!("execution {} failed", iteration + 1))?;
-            times.push(start.elapsed());
+/// The network after the passes that were asked for, on standard error.
+fn print_passes(optimized: &OptimizedNetwork) {
+    for report in optimized.rewrites() {
+        if let Some(dot) = &report.dot {
+            eprint!("// after {} in round {}\n{dot}", report.pass, report.round);
         }
-        Ok(())
-    };
-    repeat(arguments.warmup, &mut phases.warmup)?;
-    repeat(arguments.iterations.get(), &mut phases.iterations)
+    }
+}
+
+/// Makes the comparisons that are asked for.
+fn compare(
+    arguments: &Arguments,
+    runtime: &Runtime,
+    network: &Network,
+    inputs: &[Input],
+    outputs: &[OutputValue],
+    names: &[String],
+) -> anyhow::Result<Vec<Comparison>> {
+    let tolerance = arguments.tolerance.unwrap_or(DEFAULT_TOLERANCE);
+    let mut comparisons = Vec::new();
+    if let Some(directory) = &arguments.compare_output {
+        comparisons.push(Comparison::with_directory(
+            outputs, names, directory, tolerance,
+        )?);
+    }
+    let others = arguments.compared_backends();
+    if !others.is_empty() {
+        let with: Vec<_> = others.iter().map(BackendId::as_str).collect();
+        let with = with.join(", ");
+        let of_others = execution::execute_on(runtime, network, inputs, names.len(), others)
+            .with_context(|| format!("the outputs cannot be compared with those on {with}"))?;
+        comparisons.push(Comparison::with_run(
+            with, outputs, names, &of_others, tolerance,
+        )?);
+    }
+    Ok(comparisons)
 }
 
 fn output_names(network: &Network) -> Vec<String> {

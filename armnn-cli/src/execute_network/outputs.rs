@@ -7,11 +7,14 @@ use std::{
 };
 
 use anyhow::Context as _;
-use armnn_runtime::{ExecutionState, Shape, TensorInfo};
+use armnn_runtime::{DataType, TensorInfo};
 use serde::Serialize;
 
-use super::values;
-use crate::npy::{self, ElementType};
+use super::{number::Number, values};
+use crate::{
+    npy::{self, ElementType},
+    steps::OutputValue,
+};
 
 /// How many of the largest elements are told.
 const TOP: usize = 5;
@@ -23,12 +26,12 @@ pub struct OutputSummary {
     pub name: String,
     /// The type of its elements.
     pub data_type: String,
-    /// Its shape.
+    /// Its shape, with that of the steps first.
     pub shape: Vec<i64>,
     /// Its smallest number, of a quantized output the real value; NaN aside.
-    pub min: Option<f64>,
+    pub min: Option<Number>,
     /// Its largest number.
-    pub max: Option<f64>,
+    pub max: Option<Number>,
     /// How many of its elements are NaN.
     pub nan: usize,
     /// Its largest elements, where it looks like a score for each class.
@@ -43,25 +46,25 @@ pub struct TopElement {
     /// Which element, which may be a class.
     pub index: usize,
     /// Its number, of a quantized output the real value.
-    pub value: f64,
+    pub value: Number,
 }
 
-/// What is told of all outputs of the last execution.
-pub fn summarise(state: &ExecutionState, names: &[String]) -> Vec<OutputSummary> {
-    let outputs = names.iter().enumerate();
+/// What is told of all outputs.
+pub fn summarise(outputs: &[OutputValue], names: &[String]) -> Vec<OutputSummary> {
+    let outputs = names.iter().zip(outputs);
     outputs
-        .map(|(index, name)| {
-            OutputSummary::new(name, &state.output_info(index), state.output(index))
-        })
+        .map(|(name, output)| OutputSummary::new(name, output))
         .collect()
 }
 
 impl OutputSummary {
-    fn new(name: &str, info: &TensorInfo, bytes: &[u8]) -> Self {
+    fn new(name: &str, output: &OutputValue) -> Self {
+        let shape = output.dims();
         let mut range: Option<(f64, f64)> = None;
         let mut nan = 0;
-        let mut scores = is_class_score(&info.shape).then(Vec::new);
-        values::visit(info, bytes, &mut |value| {
+        let mut scores = is_class_score(&shape).then(Vec::new);
+        let count = output.count();
+        values::visit_all(&output.info, count, &output.bytes, &mut |value| {
             if value.is_nan() {
                 nan += 1;
             } else {
@@ -74,10 +77,10 @@ impl OutputSummary {
         });
         Self {
             name: name.to_owned(),
-            data_type: info.data_type.to_string(),
-            shape: info.shape.dims().to_vec(),
-            min: range.map(|r| r.0),
-            max: range.map(|r| r.1),
+            data_type: output.info.data_type.to_string(),
+            shape,
+            min: range.map(|r| Number(r.0)),
+            max: range.map(|r| Number(r.1)),
             nan,
             top: if nan == 0 {
                 largest(scores.unwrap_or_default())
@@ -89,10 +92,29 @@ impl OutputSummary {
     }
 }
 
+/// Makes numbers of Float32 of outputs that are quantized; returns how many there are.
+pub fn dequantize(outputs: &mut [OutputValue]) -> usize {
+    let mut n = 0;
+    for output in outputs {
+        if !output.info.data_type.is_quantized() || output.info.quantization.is_none() {
+            continue;
+        }
+        let mut bytes = Vec::new();
+        let count = output.count();
+        values::visit_all(&output.info, count, &output.bytes, &mut |value| {
+            bytes.extend((value as f32).to_ne_bytes());
+        });
+        output.info = TensorInfo::new(DataType::Float32, output.info.shape);
+        output.bytes = bytes;
+        n += 1;
+    }
+    n
+}
+
 /// Whether a tensor of this shape may hold one score for each class: only one dimension is not 1,
 /// the last one, or that of the channels in `[1, C, 1, 1]`.
-fn is_class_score(shape: &Shape) -> bool {
-    match *shape.dims() {
+fn is_class_score(shape: &[i64]) -> bool {
+    match *shape {
         [1, channels, 1, 1] => channels > 1,
         [ref outer @ .., classes] => classes > 1 && outer.iter().all(|&dim| dim == 1),
         [] => false,
@@ -103,10 +125,13 @@ fn largest(values: Vec<f64>) -> Vec<TopElement> {
     let mut elements: Vec<TopElement> = values
         .into_iter()
         .enumerate()
-        .map(|(index, value)| TopElement { index, value })
+        .map(|(index, value)| TopElement {
+            index,
+            value: Number(value),
+        })
         .collect();
     // Equal ones stay in order.
-    elements.sort_by(|a, b| b.value.total_cmp(&a.value));
+    elements.sort_by(|a, b| b.value.0.total_cmp(&a.value.0));
     elements.truncate(TOP);
     elements
 }
@@ -124,36 +149,33 @@ pub fn prepare_directory(directory: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Writes every output of the last execution to `out<index>.npy`, and returns the paths.
+/// Writes every output to `out<index>.npy`, and returns the paths.
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write(
-    state: &ExecutionState,
-    count: usize,
-    directory: &Path,
-) -> anyhow::Result<Vec<PathBuf>> {
-    (0..count)
-        .map(|index| {
+pub fn write(outputs: &[OutputValue], directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let outputs = outputs.iter().enumerate();
+    outputs
+        .map(|(index, output)| {
             let path = directory.join(format!("out{index}.npy"));
-            write_one(&path, &state.output_info(index), state.output(index))
+            write_one(&path, output)
                 .with_context(|| format!("cannot write output {index} to '{}'", path.display()))?;
             Ok(path)
         })
         .collect()
 }
 
-fn write_one(path: &Path, info: &TensorInfo, bytes: &[u8]) -> anyhow::Result<()> {
-    let element_type = ElementType::of(info.data_type)
-        .with_context(|| format!("elements of type {} have no .npy form", info.data_type))?;
-    let packed = [bytes.len() as i64];
+fn write_one(path: &Path, output: &OutputValue) -> anyhow::Result<()> {
+    let data_type = output.info.data_type;
+    let element_type = ElementType::of(data_type)
+        .with_context(|| format!("elements of type {data_type} have no .npy form"))?;
     // Packed elements have no .npy form: the bytes are written as they are.
-    let shape = match info.data_type.size() {
-        Some(_) => info.shape.dims(),
-        None => &packed,
+    let shape = match data_type.size() {
+        Some(_) => output.dims(),
+        None => vec![output.bytes.len() as i64],
     };
     let mut writer = BufWriter::new(File::create(path)?);
-    npy::write(&mut writer, element_type, shape, bytes)?;
+    npy::write(&mut writer, element_type, &shape, &output.bytes)?;
     writer.flush()?;
     Ok(())
 }
@@ -161,12 +183,17 @@ fn write_one(path: &Path, info: &TensorInfo, bytes: &[u8]) -> anyhow::Result<()>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use armnn_runtime::DataType;
+    use armnn_runtime::{Quantization, Shape};
 
     fn summary(shape: impl Into<Shape>, numbers: &[f32]) -> OutputSummary {
         let info = TensorInfo::new(DataType::Float32, shape);
         let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_ne_bytes()).collect();
-        OutputSummary::new("out", &info, &bytes)
+        let output = OutputValue {
+            info,
+            steps: None,
+            bytes,
+        };
+        OutputSummary::new("out", &output)
     }
 
     #[test]
@@ -176,7 +203,7 @@ mod tests {
         assert_eq!(order, [1, 4, 3, 6, 0]);
         assert_eq!(
             (summary.min, summary.max),
-            (Some(-3.0), Some(f64::from(0.7f32)))
+            (Some(Number(-3.0)), Some(Number(f64::from(0.7f32))))
         );
     }
 
@@ -192,11 +219,7 @@ mod tests {
             (&[1, 1], false),
             (&[], false),
         ] {
-            assert_eq!(
-                is_class_score(&Shape::new(shape).unwrap()),
-                expected,
-                "{shape:?}"
-            );
+            assert_eq!(is_class_score(shape), expected, "{shape:?}");
         }
     }
 
@@ -205,8 +228,36 @@ mod tests {
         let summary = summary([1, 3], &[f32::NAN, 2.0, 1.0]);
         assert_eq!(
             (summary.nan, summary.min, summary.max),
-            (1, Some(1.0), Some(2.0))
+            (1, Some(Number(1.0)), Some(Number(2.0)))
         );
         assert_eq!(summary.top, []);
+    }
+
+    #[test]
+    fn infinities_are_in_the_range_and_in_the_report() {
+        let summary = summary([1, 3], &[f32::INFINITY, 2.0, f32::NEG_INFINITY]);
+        let json = serde_json::to_value(&summary).unwrap();
+        assert_eq!(
+            (&json["min"], &json["max"]),
+            (&"-inf".into(), &"inf".into())
+        );
+        assert_eq!(json["top"][0]["value"], "inf");
+        assert_eq!(json["top"][1]["value"], 2.0);
+    }
+
+    #[test]
+    fn quantized_outputs_become_the_numbers_that_they_stand_for() {
+        let info = TensorInfo::new(DataType::QAsymmU8, [2]);
+        let mut outputs = [OutputValue {
+            info: info.quantized(Quantization::per_tensor(0.5, 128)),
+            steps: Some(2),
+            bytes: vec![128, 130, 0, 255],
+        }];
+        assert_eq!(dequantize(&mut outputs), 1);
+        let expected = [0.0f32, 1.0, -64.0, 63.5].map(f32::to_ne_bytes).concat();
+        assert_eq!(outputs[0].bytes, expected);
+        assert_eq!(outputs[0].info.data_type, DataType::Float32);
+        assert_eq!(outputs[0].dims(), [2, 2]);
+        assert_eq!(dequantize(&mut outputs), 0);
     }
 }

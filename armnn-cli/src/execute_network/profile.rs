@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use armnn_network::{LayerId, Network};
-use armnn_runtime::{BackendId, ExecutionState};
+use armnn_runtime::{BackendId, ExecutionState, ProfileEvent, StepTime};
 use serde::Serialize;
 
 /// A trace in the format of Chrome's trace viewer, version "JSON Object Format".
@@ -41,24 +41,82 @@ struct Args<'a> {
     types: Vec<String>,
 }
 
+/// What was timed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Profile {
+    /// What was executed as one, in order.
+    pub steps: Vec<TimedLayers>,
+    /// What backends recorded themselves, inside of that.
+    pub recorded: Vec<TimedLayers>,
+}
+
+/// Layers that were executed as one.
+#[derive(Clone, Debug, Serialize)]
+pub struct TimedLayers {
+    /// The backend; absent where a backend recorded it itself.
+    pub backend: Option<String>,
+    /// The backend's name for it; empty where it has none.
+    pub name: String,
+    /// The layers, by index.
+    pub layers: Vec<u32>,
+    /// The name and type of the first of them.
+    #[serde(skip)]
+    pub first: Option<(String, String)>,
+    /// How long it took, in milliseconds, with the wait for an asynchronous backend.
+    pub ms: f64,
+}
+
 /// Runs the model once more, timed step by step, and writes the trace.
 ///
 /// # Errors
 /// When a backend fails, or the file cannot be written.
-pub fn write(state: &mut ExecutionState, network: &Network, path: &Path) -> anyhow::Result<()> {
+pub fn write(
+    state: &mut ExecutionState,
+    network: &Network,
+    path: &Path,
+) -> anyhow::Result<Profile> {
     state.set_profiling(true);
     state
         .execute()
         .context("the model failed while it was profiled")?;
-    let text = serde_json::to_string(&trace(state, network)).context("cannot write the profile")?;
-    state.set_profiling(false);
-    std::fs::write(path, text)
-        .with_context(|| format!("cannot write the profile to '{}'", path.display()))
-}
-
-fn trace<'a>(state: &mut ExecutionState, network: &'a Network) -> Trace<'a> {
     let steps = state.step_times();
     let recorded = state.take_profile();
+    state.set_profiling(false);
+    let text = serde_json::to_string(&trace(&steps, &recorded, network))
+        .context("cannot write the profile")?;
+    std::fs::write(path, text)
+        .with_context(|| format!("cannot write the profile to '{}'", path.display()))?;
+    let timed =
+        |backend: Option<&BackendId>, name: &str, layers: &[LayerId], ns: u64| TimedLayers {
+            backend: backend.map(BackendId::to_string),
+            name: name.to_owned(),
+            layers: layers.iter().map(|&LayerId(index)| index).collect(),
+            first: layers.first().map(|&id| {
+                let layer = network.layer(id);
+                (layer.name.clone(), layer.layer_type().to_string())
+            }),
+            ms: ns as f64 / 1e6,
+        };
+    Ok(Profile {
+        steps: steps
+            .iter()
+            .map(|step| {
+                let end = step.waited_ns.unwrap_or(step.end_ns);
+                let ns = end.saturating_sub(step.start_ns);
+                timed(Some(&step.backend), "", &step.layers, ns)
+            })
+            .collect(),
+        recorded: recorded
+            .iter()
+            .map(|event| {
+                let ns = event.end_ns.saturating_sub(event.start_ns);
+                timed(None, &event.step, &event.layers, ns)
+            })
+            .collect(),
+    })
+}
+
+fn trace<'a>(steps: &[StepTime], recorded: &[ProfileEvent], network: &'a Network) -> Trace<'a> {
     let begin = steps.iter().map(|step| step.start_ns).min().unwrap_or(0);
     let micros = |ns: u64| ns.saturating_sub(begin) as f64 / 1000.0;
     let args = |layers: &[LayerId]| {
@@ -84,7 +142,7 @@ fn trace<'a>(state: &mut ExecutionState, network: &'a Network) -> Trace<'a> {
     // record themselves.
     let mut rows: Vec<&BackendId> = Vec::new();
     let mut events = Vec::new();
-    for step in &steps {
+    for step in steps {
         let row = rows
             .iter()
             .position(|id| **id == step.backend)
@@ -121,7 +179,7 @@ fn trace<'a>(state: &mut ExecutionState, network: &'a Network) -> Trace<'a> {
             ));
         }
     }
-    for event in &recorded {
+    for event in recorded {
         events.push(span(
             event.step.clone(),
             "backend",

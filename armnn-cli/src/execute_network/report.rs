@@ -5,11 +5,14 @@ use std::{collections::HashMap, time::Duration};
 use armnn_network::LayerId;
 use armnn_runtime::{
     AssignmentReport, BackendId, BackendReport, BackendVersion, Choice, LayerAssignment, Origin,
-    StepReport,
+    PassReport, StepReport,
 };
 use serde::Serialize;
 
-use super::{arguments::Arguments, inputs::Input, outputs::OutputSummary};
+use super::{
+    arguments::Arguments, comparison::Comparison, inputs::Input, outputs::OutputSummary,
+    profile::Profile,
+};
 use crate::{
     model::Model,
     peak_memory::peak_resident_bytes,
@@ -39,6 +42,8 @@ pub struct Report {
     pub preference: Vec<String>,
     /// Every deviation from the first preference.
     pub deviations: Vec<Deviation>,
+    /// What was rewritten before layers were assigned, in order.
+    pub passes: Vec<PassSummary>,
     /// Every layer, in the order of execution.
     pub layers: Vec<LayerReport>,
     /// What was executed as one. Layers that depend on constants alone were executed when the model
@@ -46,8 +51,38 @@ pub struct Report {
     pub steps: Vec<StepLayers>,
     /// How long it took, in milliseconds.
     pub timings_ms: TimingsReport,
+    /// How long each step took in one more execution; absent unless a profile is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+    /// How far the outputs are from others, if that is asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub comparisons: Vec<Comparison>,
     /// How much memory it took.
     pub memory: MemoryReport,
+}
+
+/// What one run of a pass did.
+#[derive(Clone, Debug, Serialize)]
+pub struct PassSummary {
+    /// The pass.
+    pub pass: String,
+    /// In which round, from 0 on.
+    pub round: usize,
+    /// How many layers it removed.
+    pub layers_removed: usize,
+    /// How many it changed.
+    pub layers_changed: usize,
+}
+
+/// What passes did.
+pub fn passes(reports: &[PassReport]) -> Vec<PassSummary> {
+    let summaries = reports.iter().map(|report| PassSummary {
+        pass: report.pass.to_string(),
+        round: report.round,
+        layers_removed: report.summary.removed.len(),
+        layers_changed: report.summary.changed.len(),
+    });
+    summaries.collect()
 }
 
 /// A model.
@@ -76,6 +111,10 @@ pub struct OptionsReport {
     pub iterations: u32,
     /// Executions before them.
     pub warmup: u32,
+    /// How many steps an execution is of; absent without `--steps`.
+    pub steps: Option<usize>,
+    /// Outputs that are fed back to inputs.
+    pub feedback: Vec<String>,
     /// Threads; absent: as many as the machine has.
     pub number_of_threads: Option<u32>,
 }
@@ -102,7 +141,7 @@ pub struct InputReport {
     pub name: String,
     /// The type of its elements.
     pub data_type: String,
-    /// Its shape.
+    /// Its shape, in one step.
     pub shape: Vec<i64>,
     /// Where its data come from; absent: they are random.
     pub source: Option<String>,
@@ -269,6 +308,12 @@ pub struct Run<'a> {
     pub steps: &'a [StepReport],
     /// How long it took.
     pub phases: &'a Phases,
+    /// What passes did.
+    pub passes: Vec<PassSummary>,
+    /// How long each step took.
+    pub profile: Option<Profile>,
+    /// How far the outputs are from others.
+    pub comparisons: Vec<Comparison>,
     /// Bytes of the execution state.
     pub execution_state_bytes: usize,
 }
@@ -290,7 +335,7 @@ impl Report {
                 file_bytes: run.model.file_size,
                 layers: run.model.network.layers().len(),
             },
-            options: options(arguments),
+            options: options(arguments, run.inputs),
             backends: run.backends.backends.iter().map(UsedBackend::new).collect(),
             inputs: run.inputs.iter().map(InputReport::new).collect(),
             outputs: run.outputs,
@@ -299,7 +344,10 @@ impl Report {
             deviations: deviations(assignment),
             layers: assignment.layers.iter().map(LayerReport::new).collect(),
             steps: run.steps.iter().map(StepLayers::new).collect(),
+            passes: run.passes,
             timings_ms: TimingsReport::new(run.phases),
+            profile: run.profile,
+            comparisons: run.comparisons,
             memory: MemoryReport {
                 peak_resident_bytes: peak_resident_bytes(),
                 execution_state_bytes: run.execution_state_bytes,
@@ -312,7 +360,7 @@ fn names(ids: &[BackendId]) -> Vec<String> {
     ids.iter().map(BackendId::to_string).collect()
 }
 
-fn options(arguments: &Arguments) -> OptionsReport {
+fn options(arguments: &Arguments, inputs: &[Input]) -> OptionsReport {
     OptionsReport {
         compute: names(&arguments.preferred_backends()),
         layer_backend: arguments
@@ -323,6 +371,8 @@ fn options(arguments: &Arguments) -> OptionsReport {
         strict: arguments.strict,
         iterations: arguments.iterations.get(),
         warmup: arguments.warmup,
+        steps: inputs.iter().find_map(|input| input.steps),
+        feedback: arguments.feedback.clone(),
         number_of_threads: arguments.number_of_threads,
     }
 }

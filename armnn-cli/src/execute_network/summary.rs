@@ -4,12 +4,15 @@ use std::fmt::Write as _;
 
 use super::{
     outputs::OutputSummary,
+    profile::TimedLayers,
     report::{Deviation, LayerName, Report},
 };
-use crate::terminal::Style;
+use crate::terminal::{Style, number};
 
 /// How many layers of one deviation are named.
 const LAYERS_SHOWN: usize = 6;
+/// How many steps of a profile are shown.
+const STEPS_SHOWN: usize = 20;
 
 /// The summary of a run.
 pub fn render(report: &Report, style: Style) -> String {
@@ -31,7 +34,9 @@ fn write_summary(out: &mut String, report: &Report, style: Style) -> std::fmt::R
     )?;
     write_inputs(out, report, style)?;
     write_outputs(out, report, style)?;
+    write_comparisons(out, report, style)?;
     write_time(out, report, style)?;
+    write_profile(out, report, style)?;
     write_backends(out, report, style)?;
     write_deviations(out, report, style)
 }
@@ -74,7 +79,7 @@ fn write_outputs(out: &mut String, report: &Report, style: Style) -> std::fmt::R
             let top: Vec<_> = output
                 .top
                 .iter()
-                .map(|top| format!("[{}] {}", top.index, number(top.value)))
+                .map(|top| format!("[{}] {}", top.index, number(top.value.0)))
                 .collect();
             writeln!(out, "    largest: {}", top.join(", "))?;
         }
@@ -84,22 +89,101 @@ fn write_outputs(out: &mut String, report: &Report, style: Style) -> std::fmt::R
 
 fn range(output: &OutputSummary) -> String {
     match (output.min, output.max) {
-        (Some(min), Some(max)) => format!("{} .. {}", number(min), number(max)),
+        (Some(min), Some(max)) => format!("{} .. {}", number(min.0), number(max.0)),
         _ => "no numbers".to_owned(),
     }
 }
 
-/// A number with about five digits that count.
-fn number(value: f64) -> String {
-    let magnitude = value.abs();
-    if value == 0.0 || (value.fract() == 0.0 && magnitude < 1e9) {
-        format!("{value}")
-    } else if (1e-3..1e5).contains(&magnitude) {
-        let decimals = 4 - (magnitude.log10().floor() as i32).min(3);
-        format!("{value:.*}", decimals.unsigned_abs() as usize)
-    } else {
-        format!("{value:.4e}")
+fn write_comparisons(out: &mut String, report: &Report, style: Style) -> std::fmt::Result {
+    for comparison in &report.comparisons {
+        writeln!(
+            out,
+            "\n{}",
+            style.heading(format_args!("Compared with {}", comparison.with))
+        )?;
+        for output in &comparison.outputs {
+            let largest = format!("largest difference {}", number(output.largest.0));
+            writeln!(
+                out,
+                "  {}  {}  root mean square {}",
+                output.name,
+                if output.within_tolerance {
+                    style.good(largest)
+                } else {
+                    style.bad(largest)
+                },
+                number(output.root_mean_square.0)
+            )?;
+        }
     }
+    Ok(())
+}
+
+/// What took longest.
+fn write_profile(out: &mut String, report: &Report, style: Style) -> std::fmt::Result {
+    let Some(profile) = &report.profile else {
+        return Ok(());
+    };
+    let total: f64 = profile.steps.iter().map(|step| step.ms).sum();
+    let share = |ms: f64| if total > 0.0 { ms / total * 100.0 } else { 0.0 };
+    let mut steps: Vec<&TimedLayers> = profile.steps.iter().collect();
+    // Equal ones stay in order.
+    steps.sort_by(|a, b| b.ms.total_cmp(&a.ms));
+    writeln!(
+        out,
+        "\n{}",
+        style.heading(format_args!(
+            "Profile: {} steps in {total:.3} ms, those that took longest",
+            steps.len()
+        ))
+    )?;
+    for step in steps.iter().take(STEPS_SHOWN) {
+        write_timed(out, step, share(step.ms), style)?;
+    }
+    if let Some(rest @ 1..) = steps.len().checked_sub(STEPS_SHOWN) {
+        let ms: f64 = steps[STEPS_SHOWN..].iter().map(|step| step.ms).sum();
+        let rest = format!("{rest} others");
+        writeln!(
+            out,
+            "  {ms:9.3} ms {:5.1} %  {}",
+            share(ms),
+            style.faint(rest)
+        )?;
+    }
+    if !profile.recorded.is_empty() {
+        writeln!(
+            out,
+            "\n{}",
+            style.heading("Recorded by backends inside of them")
+        )?;
+        let mut recorded: Vec<&TimedLayers> = profile.recorded.iter().collect();
+        recorded.sort_by(|a, b| b.ms.total_cmp(&a.ms));
+        for event in recorded.iter().take(STEPS_SHOWN) {
+            write_timed(out, event, share(event.ms), style)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_timed(
+    out: &mut String,
+    timed: &TimedLayers,
+    share: f64,
+    style: Style,
+) -> std::fmt::Result {
+    write!(out, "  {:9.3} ms {share:5.1} %  ", timed.ms)?;
+    for word in [timed.backend.as_deref(), Some(timed.name.as_str())] {
+        if let Some(word) = word.filter(|word| !word.is_empty()) {
+            write!(out, "{word}  ")?;
+        }
+    }
+    if let Some((name, layer_type)) = &timed.first {
+        write!(out, "{layer_type}  {}", style.faint(name))?;
+    }
+    if let Some(more @ 1..) = timed.layers.len().checked_sub(1) {
+        write!(out, "  and {more} more layers")?;
+    }
+    writeln!(out)
 }
 
 fn write_time(out: &mut String, report: &Report, style: Style) -> std::fmt::Result {
@@ -217,25 +301,4 @@ fn names(layers: &[LayerName]) -> String {
         let _ = write!(text, " and {} more", layers.len() - LAYERS_SHOWN);
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_short() {
-        for (value, expected) in [
-            (0.0, "0"),
-            (255.0, "255"),
-            (0.920_9, "0.92090"),
-            (-127.512_34, "-127.51"),
-            (12_345.678, "12345.7"),
-            (0.000_012_345_6, "1.2346e-5"),
-            (1.5e20, "1.5000e20"),
-            (f64::INFINITY, "inf"),
-        ] {
-            assert_eq!(number(value), expected);
-        }
-    }
 }

@@ -3,46 +3,30 @@
 use armnn_runtime::{DataType, TensorInfo};
 use half::{bf16, f16};
 
+use crate::elements;
+
 /// Calls `visit` with every element of a tensor as a number, in order; of a quantized tensor with
 /// the real value that an element stands for. Returns whether the type can be read so; if not,
 /// nothing is visited.
 pub fn visit(info: &TensorInfo, bytes: &[u8], visit: &mut dyn FnMut(f64)) -> bool {
-    macro_rules! each {
-        ($T:ty, $to_f64:expr) => {
-            elements::<{ size_of::<$T>() }>(info, bytes, visit, |b| $to_f64(<$T>::from_ne_bytes(b)))
-        };
-    }
-    match info.data_type {
-        DataType::Float16 => each!(f16, f16::to_f64),
-        DataType::BFloat16 => each!(bf16, bf16::to_f64),
-        DataType::Float32 => each!(f32, f64::from),
-        DataType::Float64 => each!(f64, f64::from),
-        DataType::QAsymmU8 | DataType::UInt8 | DataType::Boolean => each!(u8, f64::from),
-        DataType::QAsymmS8 | DataType::QSymmS8 | DataType::Int8 => each!(i8, f64::from),
-        DataType::QSymmS16 | DataType::Int16 => each!(i16, f64::from),
-        DataType::UInt16 => each!(u16, f64::from),
-        DataType::Signed32 => each!(i32, f64::from),
-        DataType::UInt32 => each!(u32, f64::from),
-        DataType::Signed64 => each!(i64, |v| v as f64),
-        DataType::UInt64 => each!(u64, |v| v as f64),
-        _ => return false,
-    }
-    true
+    let count = info.shape.num_elements().unwrap_or(0);
+    visit_all(info, usize::try_from(count).unwrap_or(0), bytes, visit)
 }
 
-fn elements<const SIZE: usize>(
+/// The same for several tensors of one type and shape, one after the other, with `count` elements
+/// in all.
+pub fn visit_all(
     info: &TensorInfo,
+    count: usize,
     bytes: &[u8],
     visit: &mut dyn FnMut(f64),
-    to_f64: impl Fn([u8; SIZE]) -> f64,
-) {
+) -> bool {
     let quantization = ElementQuantization::new(info);
-    for (index, element) in bytes.chunks_exact(SIZE).enumerate() {
-        let mut array = [0; SIZE];
-        array.copy_from_slice(element);
-        let value = to_f64(array);
-        visit(quantization.dequantize(index, value));
-    }
+    let mut index = 0;
+    elements::for_each(info.data_type, count, bytes, &mut |element| {
+        visit(quantization.dequantize(index, element.to_f64()));
+        index += 1;
+    })
 }
 
 /// Scale and zero point of each element.

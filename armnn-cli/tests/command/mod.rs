@@ -1,6 +1,8 @@
 //! Runs the built command.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+pub mod onnx;
+
 use std::{
     ffi::OsStr,
     path::{Path, PathBuf},

@@ -53,6 +53,8 @@ impl ExecutionHandle {
             return Ok(None);
         };
         let backend = Arc::clone(context.backend());
+        backend.set_asynchronous();
+        backend.check_process()?;
         let invalid = |message: String| backend.made_invalid("execution", &message);
         check_aligned(raw, "execution").map_err(invalid)?;
         // SAFETY: by the contract of this function; only what the table covers is read, and an
@@ -94,6 +96,7 @@ impl ExecutionHandle {
 
     /// Hands over what was collected so far.
     pub(crate) fn flush(&mut self, buffer: &mut ErrorBuffer) -> Result<(), BackendError> {
+        self.context.backend().check_process()?;
         match self.flush {
             None => Ok(()),
             // SAFETY: the object lives, and this thread alone uses it.
@@ -103,6 +106,7 @@ impl ExecutionHandle {
 
     /// Returns when everything is done.
     pub(crate) fn wait(&mut self, buffer: &mut ErrorBuffer) -> Result<(), BackendError> {
+        self.context.backend().check_process()?;
         // SAFETY: the object lives, and this thread alone uses it.
         buffer.call(&self.poison, |error| unsafe {
             (self.wait)(self.raw.as_ptr(), error)
@@ -113,6 +117,8 @@ impl ExecutionHandle {
 impl Drop for ExecutionHandle {
     fn drop(&mut self) {
         match self.poison.get() {
+            // Nor may it be waited for where the backend's threads are not.
+            None if self.context.backend().is_left_behind() => {}
             None => {
                 // Work may still be running after a failed execution.
                 if let Err(e) = self.wait(&mut ErrorBuffer::new()) {

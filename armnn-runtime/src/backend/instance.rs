@@ -4,7 +4,10 @@ use std::{
     ffi::c_void,
     fmt,
     ptr::NonNull,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use armnn_backend_api::{
@@ -16,8 +19,8 @@ use armnn_backend_api::{
 
 use super::{ErrorBuffer, HOST_API};
 use crate::{
-    dynamic_backend::DynamicBackend, float_environment::FloatEnvironment, loader::KeptReason,
-    options::BackendOption,
+    dynamic_backend::DynamicBackend, float_environment::FloatEnvironment, forks::Process,
+    loader::KeptReason, options::BackendOption,
 };
 
 /// A device that a backend found.
@@ -45,6 +48,10 @@ pub(crate) struct BackendInstance {
     // `shutdown` is for what was initialized.
     initialized: bool,
     probed: OnceLock<Result<Vec<Device>, BackendError>>,
+    // Where it was made, and the threads that it may have.
+    process: Process,
+    // It has made an execution, so that work goes on while nobody calls.
+    is_asynchronous: AtomicBool,
     // Dropped last.
     library: Option<Arc<DynamicBackend>>,
 }
@@ -126,6 +133,8 @@ impl BackendInstance {
             tainted: OnceLock::new(),
             initialized: false,
             probed: OnceLock::new(),
+            process: Process::current(),
+            is_asynchronous: AtomicBool::new(false),
             library,
         };
         instance
@@ -250,6 +259,29 @@ impl BackendInstance {
         let _ = self.tainted.set(message.to_owned());
     }
 
+    /// Notes that work of the backend goes on while nobody calls it.
+    pub(super) fn set_asynchronous(&self) {
+        self.is_asynchronous.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether what the backend waits for is in the process that this one was forked from: then no
+    /// function of it is called, or it might never come back.
+    pub(super) fn is_left_behind(&self) -> bool {
+        !self.process.is_current() && self.is_asynchronous.load(Ordering::Relaxed)
+    }
+
+    /// An error if the backend is left behind.
+    pub(super) fn check_process(&self) -> Result<(), BackendError> {
+        if self.is_left_behind() {
+            return Err(BackendError::new(format!(
+                "backend {} works in threads of its own, which are in the process that this one was \
+                 forked from; make a runtime in this process",
+                self.id
+            )));
+        }
+        Ok(())
+    }
+
     /// Looks for the backend's hardware, the first time it is called.
     pub(crate) fn probe(&self) -> Result<&[Device], BackendError> {
         self.probed
@@ -325,6 +357,7 @@ impl BackendInstance {
         options: &[ArmnnOption],
         host: *const sys::ArmnnModelHost,
     ) -> Result<*mut sys::ArmnnModelContext, BackendError> {
+        self.check_process()?;
         let mut context = std::ptr::null_mut();
         // SAFETY: the arguments are valid, by the contract of this function.
         ErrorBuffer::new().call(&self.poison, |error| unsafe {
@@ -352,9 +385,14 @@ impl Drop for BackendInstance {
     fn drop(&mut self) {
         let panicked = self.poison.get().or(self.tainted.get().map(String::as_str));
         let mut keep = panicked.map(|message| KeptReason::Poisoned(message.to_owned()));
+        let is_left_behind = self.is_left_behind();
+        if is_left_behind {
+            keep.get_or_insert(KeptReason::Forked);
+        }
         // SAFETY: the table was checked.
         let shutdown = unsafe { slot!(self.table(), ArmnnBackendTable, shutdown) };
-        if let (true, Some(f), None) = (self.initialized, shutdown, self.poison.get()) {
+        let may_shut_down = self.initialized && !is_left_behind;
+        if let (true, Some(f), None) = (may_shut_down, shutdown, self.poison.get()) {
             // SAFETY: nothing else uses the object any more.
             let result = ErrorBuffer::new()
                 .call(&self.poison, |error| unsafe { f(self.raw.as_ptr(), error) });

@@ -148,9 +148,10 @@ impl ModelContextHandle {
         self.backend.taint(message);
     }
 
-    /// Whether something that the context made panicked.
+    /// Whether something that the context made panicked, or was left in another process: then all of
+    /// it stays as it is.
     pub(super) fn is_tainted(&self) -> bool {
-        self.tainted.get().is_some()
+        self.tainted.get().is_some() || self.backend.is_left_behind()
     }
 
     /// Notes that the backend lost its device: the network cannot be used on it any more.

@@ -134,6 +134,9 @@ impl WorkloadHandle {
         outputs: &mut [ArmnnTensor],
         buffer: &mut ErrorBuffer,
     ) -> Result<(), BackendError> {
+        if !execution.is_null() {
+            self.context.backend().check_process()?;
+        }
         // SAFETY: by the contract of this function.
         buffer.call_at_once(&self.poison, |error| unsafe {
             (self.execute)(

@@ -70,7 +70,7 @@ impl Image {
     }
 }
 
-/// Every shared object in this process.
+/// Every shared object in this process; none where that cannot be found out.
 pub(super) fn loaded() -> Vec<Image> {
     unsafe extern "C" fn add(
         info: *mut libc::dl_phdr_info,
@@ -105,6 +105,9 @@ pub(super) fn loaded() -> Vec<Image> {
     }
 
     let mut images: Vec<Image> = Vec::new();
+    let Some(_call) = crate::forks::LinkerCall::begin() else {
+        return images;
+    };
     // SAFETY: `add` has the required signature, does not unwind, and the list outlives the call.
     unsafe {
         libc::dl_iterate_phdr(Some(add), (&raw mut images).cast());

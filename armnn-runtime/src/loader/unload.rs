@@ -41,6 +41,9 @@ pub enum KeptReason {
     Poisoned(String),
     /// Its shutdown failed, so that threads of it may still run; the text is its error.
     ShutdownFailed(String),
+    /// This process was forked, and threads that are not in it work for the backend, or were in the
+    /// dynamic linker: nothing of it is touched here.
+    Forked,
     /// Something of it is in use; the text says what.
     InUse(String),
     /// Its owner asked for it to stay.
@@ -79,6 +82,9 @@ impl fmt::Display for KeptReason {
         match self {
             Self::Poisoned(message) => write!(f, "a call into it panicked: {message}"),
             Self::ShutdownFailed(message) => write!(f, "its shutdown failed: {message}"),
+            Self::Forked => f.write_str(
+                "threads that it would have to wait for are in the process that this one was forked from",
+            ),
             Self::InUse(what) => write!(f, "{what} is still in use"),
             Self::Released => f.write_str("its owner asked for it to stay"),
             Self::CloseFailed(reason) => write!(f, "the dynamic linker cannot close it: {reason}"),
@@ -103,9 +109,13 @@ mod linux {
 
     /// Closes `library` and finds out what became of its `image`.
     pub(in crate::loader) fn close(library: Library, image: Option<Image>) -> UnloadOutcome {
+        let Some(call) = crate::forks::LinkerCall::begin() else {
+            std::mem::forget(library);
+            return UnloadOutcome::Kept(KeptReason::Forked);
+        };
         let environment = crate::float_environment::FloatEnvironment::save();
         let closed = library.close();
-        drop(environment);
+        drop((environment, call));
         if let Err(error) = closed {
             return UnloadOutcome::Kept(KeptReason::CloseFailed(
                 crate::dynamic_backend_utils::get_dl_error(&error),

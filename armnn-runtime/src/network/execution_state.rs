@@ -201,19 +201,42 @@ impl ExecutionState {
         {
             return Err(self.wrong_kind(index, "a tensor"));
         }
-        let given = bytes.len();
-        let memory = self.input_mut(index);
-        if memory.len() == given {
-            memory.copy_from_slice(bytes);
+        self.check_input(index, bytes.len())?;
+        self.input_mut(index).copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Checks the size of what is given for an input that there is.
+    pub(super) fn check_input(&self, index: usize, given: usize) -> Result<(), InputError> {
+        let expected = match &self.kind {
+            Kind::Segment(state) => state.input_len(index),
+            Kind::Graph(parts) => match &parts.inputs[index] {
+                Value::Tensor(tensor) => tensor.bytes().len(),
+                _ => 0,
+            },
+        };
+        if given == expected {
             return Ok(());
         }
-        let expected = memory.len();
         Err(InputError::Size {
             input: self.input_name(index),
             info: self.input_info(index).to_string(),
             expected,
             given,
         })
+    }
+
+    /// Executes a network whose output sizes are known, in the caller's memory where that can be.
+    pub(super) fn execute_with(
+        &mut self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+    ) -> Result<(), ExecuteError> {
+        match &mut self.kind {
+            Kind::Segment(state) => state.execute_with(inputs, outputs),
+            // Not asked for.
+            Kind::Graph(_) => self.execute(),
+        }
     }
 
     /// Makes a value the input of the next executions.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use armnn_backend_api::{BackendId, Shape};
 use armnn_network::{LayerId, Network};
 
-use super::{ExecutionState, LoadOptions, graph::LoadedGraph, segment::physical_memory};
+use super::{
+    AsyncExecutor, ExecutionState, LoadOptions, graph::LoadedGraph, segment::physical_memory,
+};
 use crate::{
     error::{ExecuteError, InputError, LoadError, RunError},
     optimizer::{AssignmentReport, OptimizedNetwork},
@@ -28,6 +30,7 @@ pub(super) struct LoadedModel {
     pub(super) report: AssignmentReport,
     pub(super) memory_limit: u64,
     pub(super) profiling: bool,
+    pub(super) executor: Arc<AsyncExecutor>,
 }
 
 /// What is executed as one, in a plan.
@@ -44,6 +47,7 @@ impl LoadedNetwork {
         optimized: OptimizedNetwork,
         options: &LoadOptions,
         pool: &Arc<ThreadPool>,
+        executor: &Arc<AsyncExecutor>,
     ) -> Result<Self, LoadError> {
         let OptimizedNetwork { graph, report, .. } = optimized;
         pool.start_threads().map_err(|source| LoadError::Threads {
@@ -67,6 +71,7 @@ impl LoadedNetwork {
             report,
             memory_limit: options.memory_limit.unwrap_or_else(physical_memory),
             profiling: options.profiling,
+            executor: Arc::clone(executor),
         })))
     }
 
@@ -159,8 +164,12 @@ impl LoadedNetwork {
         ExecutionState::new(Arc::clone(&self.0), input_shapes)
     }
 
-    /// Executes the network once: copies inputs in and outputs out. Allocates nothing, unless sizes
-    /// depend on data.
+    /// Executes the network once: reads inputs and writes outputs in the caller's memory.
+    ///
+    /// Memory that is aligned to 64 bytes, such as a [`HostTensor`]'s, is used itself, unless a
+    /// backend works on it beyond its calls; other memory is copied. The inputs of the state itself
+    /// ([`input_mut`](ExecutionState::input_mut)) and what its [`output`](ExecutionState::output)
+    /// shows are of no meaning after this.
     ///
     /// # Errors
     /// When `state` is of another network, the number or size of inputs or outputs is wrong, or a
@@ -189,6 +198,10 @@ impl LoadedNetwork {
         }
         if state.knows_output_sizes() {
             check_outputs(network, state, outputs)?;
+            for (index, input) in inputs.iter().enumerate() {
+                state.check_input(index, input.len())?;
+            }
+            return Ok(state.execute_with(inputs, outputs)?);
         }
         for (index, input) in inputs.iter().enumerate() {
             state.set_input(index, input)?;

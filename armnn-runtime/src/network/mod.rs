@@ -1,5 +1,6 @@
 //! Loaded networks, and what each execution of one needs.
 
+mod asynchronous;
 mod derived;
 mod execution_state;
 mod graph;
@@ -11,6 +12,8 @@ mod segment;
 mod segment_state;
 mod step_runner;
 
+pub use asynchronous::AsyncExecution;
+pub(crate) use asynchronous::AsyncExecutor;
 pub(crate) use derived::Derived;
 pub use execution_state::{ExecutionState, InterruptHandle};
 pub use load_options::LoadOptions;

@@ -1,6 +1,6 @@
 //! What one caller needs to execute a loaded network.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use armnn_backend_api::{BackendId, TensorInfo};
 use armnn_network::{LayerId, TensorId};
@@ -29,6 +29,10 @@ pub(crate) struct SegmentState {
     contexts: Vec<Arc<ModelContextHandle>>,
     // Keeps what the tables of the runner lead to.
     fixed: Vec<(TensorId, Fixed)>,
+    // The tensors whose memory may be exchanged for the caller's, with where they are in the arena.
+    borders: Vec<(TensorId, usize)>,
+    // For each output, whether it is written into the caller's memory.
+    exchanged: Vec<bool>,
     plan: Arc<Plan>,
     pub(super) network: Arc<LoadedSegment>,
 }
@@ -100,6 +104,8 @@ impl SegmentState {
                 }))
             }
         };
+        let borders = borders(&network, &plan);
+        let border_ids: Vec<TensorId> = borders.iter().map(|&(id, _)| id).collect();
         let runner = StepRunner::new(
             &plan.steps,
             &StepTensors {
@@ -107,6 +113,7 @@ impl SegmentState {
                 shapes: &plan.shapes,
                 byte_lens: &plan.byte_lens,
                 memory_limit: network.memory_limit,
+                borders: &border_ids,
             },
             &network.pool,
             arena.as_ptr(),
@@ -128,6 +135,8 @@ impl SegmentState {
             _imported: imported,
             arena,
             fixed,
+            exchanged: vec![false; network.network.outputs().len()],
+            borders,
             plan,
             network,
         })
@@ -145,6 +154,43 @@ impl SegmentState {
         // SAFETY: the addresses are of memory that this state holds, and of constants that nobody
         // writes; `&mut self` keeps others away.
         unsafe { self.runner.run(&self.plan.steps, &self.network.network) }
+    }
+
+    /// Executes the network: reads inputs from memory of the caller and writes outputs into it. Where
+    /// the memory is aligned to 64 bytes, and no backend works on it beyond its call, it is used
+    /// itself; else it is copied. The sizes are those of the inputs and outputs.
+    pub(super) fn execute_with(
+        &mut self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+    ) -> Result<(), ExecuteError> {
+        let is_aligned = |data: *const u8| data.addr() % AlignedBuffer::ALIGNMENT == 0;
+        for (index, input) in inputs.iter().enumerate() {
+            let id = self.network.network.inputs()[index];
+            // Backends only read inputs.
+            let data = input.as_ptr().cast_mut();
+            if !is_aligned(data) || !self.runner.exchange(id, data) {
+                self.input_mut(index).copy_from_slice(input);
+            }
+        }
+        for (index, output) in outputs.iter_mut().enumerate() {
+            let id = self.network.network.outputs()[index].tensor;
+            let data = output.as_mut_ptr();
+            self.exchanged[index] = is_aligned(data) && self.runner.exchange(id, data);
+        }
+        let result = self.execute();
+        // The caller's memory is not touched after this.
+        for &(id, offset) in &self.borders {
+            self.runner
+                .exchange(id, self.arena.as_ptr().wrapping_add(offset));
+        }
+        result?;
+        for (index, output) in outputs.iter_mut().enumerate() {
+            if !self.exchanged[index] {
+                output.copy_from_slice(self.output(index));
+            }
+        }
+        Ok(())
     }
 
     /// The type and shape of an input, in the network's order.
@@ -170,6 +216,11 @@ impl SegmentState {
             shape: found.unwrap_or(self.plan.shapes[id.index()]),
             ..tensor.info.clone()
         }
+    }
+
+    /// Bytes of an input.
+    pub(super) fn input_len(&self, index: usize) -> usize {
+        self.plan.byte_lens[self.network.network.inputs()[index].index()]
     }
 
     /// The memory of an input: dense, row-major, aligned to 64 bytes. What is written here is the
@@ -297,6 +348,25 @@ impl std::fmt::Debug for SegmentState {
             .field("memory", &self.memory())
             .finish_non_exhaustive()
     }
+}
+
+/// The inputs and outputs of a network whose memory may be exchanged for that of the caller: those
+/// that are in the arena, at the offsets given, and are just one input or one output.
+fn borders(network: &LoadedSegment, plan: &Plan) -> Vec<(TensorId, usize)> {
+    let network = &network.network;
+    let outputs = network.outputs().iter().map(|output| output.tensor);
+    let mut times: HashMap<TensorId, u32> = HashMap::new();
+    let all: Vec<TensorId> = network.inputs().iter().copied().chain(outputs).collect();
+    for &id in &all {
+        *times.entry(id).or_default() += 1;
+    }
+    all.into_iter()
+        .filter(|id| times[id] == 1)
+        .filter_map(|id| match plan.locations[id.index()] {
+            Location::Arena(offset) => Some((id, offset)),
+            _ => None,
+        })
+        .collect()
 }
 
 /// The handles of a plan's tensors; those that were made while planning go to the first state.

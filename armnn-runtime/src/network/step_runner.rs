@@ -31,6 +31,8 @@ pub(crate) struct StepTensors<'a> {
     pub(crate) byte_lens: &'a [usize],
     /// The most bytes that an output may take whose size is found out.
     pub(crate) memory_limit: u64,
+    /// The tensors whose memory may be exchanged for that of the caller.
+    pub(crate) borders: &'a [TensorId],
 }
 
 /// Something that a backend recorded: a step of its own, the layers it stands for, and when it
@@ -76,6 +78,9 @@ pub(crate) struct StepRunner {
     host: Arc<Host>,
     buffer: ErrorBuffer,
     profiling: bool,
+    // Where tensors at the border of the network are in the table; none where a backend may touch
+    // one after its call has returned, or has a handle for it.
+    borders: HashMap<TensorId, Option<Vec<usize>>>,
     // What layers found out of their outputs in the last run.
     dynamic: HashMap<TensorId, DynamicOutput>,
     // When each step started and ended, and when the wait after it ended, if there was one.
@@ -164,7 +169,10 @@ impl StepRunner {
             shapes,
             byte_lens,
             memory_limit,
+            borders,
         } = *tensors;
+        let mut borders: HashMap<TensorId, Option<Vec<usize>>> =
+            borders.iter().map(|&id| (id, Some(Vec::new()))).collect();
         let mut calls = Vec::with_capacity(steps.len());
         let mut tensors = Vec::new();
         for step in steps {
@@ -172,12 +180,19 @@ impl StepRunner {
                 let context: &Arc<ModelContextHandle> = step.workload.context();
                 executions[step.context] = context.create_execution()?;
             }
-            let mut entry = |id: TensorId| {
+            let is_synchronous = executions[step.context].is_none();
+            let mut entry = |id: TensorId, place: usize| {
                 let TensorAddress {
                     data,
                     handle,
                     offset,
                 } = address(id, step.context);
+                if let Some(places) = borders.get_mut(&id) {
+                    match places {
+                        Some(places) if is_synchronous && handle.is_null() => places.push(place),
+                        _ => *places = None,
+                    }
+                }
                 ArmnnTensor {
                     data: data.cast(),
                     byte_len: byte_lens[id.index()],
@@ -189,10 +204,14 @@ impl StepRunner {
             };
             let inputs = tensors.len();
             for input in &step.inputs {
-                tensors.push(input.map_or(NO_TENSOR, &mut entry));
+                let place = tensors.len();
+                tensors.push(input.map_or(NO_TENSOR, |id| entry(id, place)));
             }
             let outputs = tensors.len();
-            tensors.extend(step.outputs.iter().map(|&id| entry(id)));
+            for &id in &step.outputs {
+                let place = tensors.len();
+                tensors.push(entry(id, place));
+            }
             let (scratch_len, _) = step.workload.scratch();
             calls.push(Call {
                 inputs,
@@ -224,6 +243,7 @@ impl StepRunner {
                 requests: Mutex::default(),
                 memory_limit,
             }),
+            borders,
             dynamic: HashMap::new(),
             buffer: ErrorBuffer::new(),
             profiling: false,
@@ -254,6 +274,20 @@ impl StepRunner {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner),
         )
+    }
+
+    /// Lets steps find a tensor at the border elsewhere from now on; `false` if that cannot be, and
+    /// nothing has changed.
+    pub(crate) fn exchange(&mut self, id: TensorId, data: *mut u8) -> bool {
+        let Some(Some(places)) = self.borders.get(&id) else {
+            return false;
+        };
+        for &place in places {
+            if let Some(tensor) = self.tensors.get_mut(place) {
+                tensor.data = data.cast();
+            }
+        }
+        true
     }
 
     /// An output that asked for its memory in the last run.

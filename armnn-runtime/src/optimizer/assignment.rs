@@ -332,8 +332,7 @@ impl<'a> Support<'a> {
         let since = descriptor.map_or(0, LayerDescriptor::since);
         if backend.version().minor < since {
             return Err(format!(
-                "the layer, or something in its descriptor, exists since interface 1.{since}, and the \
-                 backend was built against {}",
+                "it needs interface 1.{since}, and the backend was built against {}",
                 backend.version()
             ));
         }

@@ -95,6 +95,7 @@ pub(super) fn derive(
             shapes,
             byte_lens,
             memory_limit: source.memory_limit,
+            borders: &[],
         },
         source.pool,
         scratch.as_ptr(),

@@ -1,31 +1,37 @@
 //! ElementwiseUnary.
 
+mod quantized;
+
 use std::marker::PhantomData;
 
 use armnn_backend_api::{
-    BackendError, DataType, Element, ElementwiseUnaryDescriptor, ExecutionContext, Inputs,
-    LayerView, Outputs, Result, Synchronous, UnaryOperation, Workload,
+    BackendError, DataType, Element, ElementwiseUnaryDescriptor, ExecutionContext, LayerView,
+    Result, Synchronous, UnaryOperation, Workload,
 };
 
 use crate::{
-    float_workload::{FloatKernel, MAX_INPUTS, float_workload, input_elements, output_elements},
-    layer_checks::{FLOATS, input, invalid, num_elements, output, require_named, require_one_type},
+    element_workload::{Kernel, element_workload},
+    float_workload::{FloatKernel, MAX_INPUTS, float_workload},
+    layer_checks::{
+        FLOATS, INTEGERS, input, invalid, num_elements, output, require_named, require_one_type,
+    },
+    quantized_arithmetic::QUANTIZED,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ElementwiseUnaryDescriptor) -> Result<()> {
     let operation = descriptor.operation();
     require_named(operation, operation.name())?;
-    let types = match operation {
-        UnaryOperation::LogicalNot => &[DataType::Boolean][..],
-        UnaryOperation::Abs | UnaryOperation::Neg | UnaryOperation::Square => &[
-            DataType::Float32,
-            DataType::Float16,
-            DataType::Signed32,
-            DataType::Signed64,
-        ],
-        _ => FLOATS,
-    };
-    require_one_type(layer, &[types])
+    match operation {
+        UnaryOperation::LogicalNot => require_one_type(layer, &[&[DataType::Boolean]]),
+        UnaryOperation::Abs | UnaryOperation::Neg | UnaryOperation::Square => {
+            require_one_type(layer, &[FLOATS, INTEGERS, QUANTIZED])
+        }
+        _ => require_one_type(layer, &[FLOATS, QUANTIZED]),
+    }?;
+    match output(layer, 0)?.data_type().is_quantized() {
+        true => quantized::check(layer),
+        false => Ok(()),
+    }
 }
 
 pub(crate) fn workload(
@@ -33,23 +39,34 @@ pub(crate) fn workload(
     descriptor: &ElementwiseUnaryDescriptor,
 ) -> Result<Box<dyn Workload>> {
     let operation = descriptor.operation();
-    let output = output(layer, 0)?;
-    let len = num_elements(layer, output)?;
+    let len = num_elements(layer, output(layer, 0)?)?;
     if num_elements(layer, input(layer, 0)?)? != len {
         return Err(invalid("input and output differ in size"));
     }
-    match output.data_type() {
-        DataType::Boolean => Ok(integer_workload(len, |x: u8| u8::from(x == 0))),
-        DataType::Signed32 => Ok(match operation {
-            UnaryOperation::Abs => integer_workload(len, i32::wrapping_abs),
-            UnaryOperation::Neg => integer_workload(len, i32::wrapping_neg),
-            _ => integer_workload(len, |x: i32| x.wrapping_mul(x)),
-        }),
-        DataType::Signed64 => Ok(match operation {
-            UnaryOperation::Abs => integer_workload(len, i64::wrapping_abs),
-            UnaryOperation::Neg => integer_workload(len, i64::wrapping_neg),
-            _ => integer_workload(len, |x: i64| x.wrapping_mul(x)),
-        }),
+    /// Calls a function of integers of this type, which wraps around.
+    macro_rules! of_integers {
+        ($T:ty) => {
+            match operation {
+                UnaryOperation::Abs => map_workload(layer, |x: $T| {
+                    #[allow(unused_comparisons)]
+                    if x < 0 { x.wrapping_neg() } else { x }
+                }),
+                UnaryOperation::Neg => map_workload(layer, <$T>::wrapping_neg),
+                _ => map_workload(layer, |x: $T| x.wrapping_mul(x)),
+            }
+        };
+    }
+    match output(layer, 0)?.data_type() {
+        DataType::Boolean => map_workload(layer, |x: u8| u8::from(x == 0)),
+        DataType::Int8 => of_integers!(i8),
+        DataType::Int16 => of_integers!(i16),
+        DataType::Signed32 => of_integers!(i32),
+        DataType::Signed64 => of_integers!(i64),
+        DataType::UInt8 => of_integers!(u8),
+        DataType::UInt16 => of_integers!(u16),
+        DataType::UInt32 => of_integers!(u32),
+        DataType::UInt64 => of_integers!(u64),
+        quantized if quantized.is_quantized() => quantized::workload(layer, operation),
         _ => float_workload(layer, ElementwiseUnary(operation)),
     }
 }
@@ -64,56 +81,67 @@ impl FloatKernel for ElementwiseUnary {
         [input, ..]: [&[f32]; MAX_INPUTS],
         output: &mut [f32],
     ) -> Result<()> {
-        match self.0 {
+        let operation = self.0;
+        match operation {
             UnaryOperation::Abs => map(input, output, f32::abs),
-            UnaryOperation::Exp => map(input, output, f32::exp),
-            UnaryOperation::Sqrt => map(input, output, f32::sqrt),
-            UnaryOperation::Rsqrt => map(input, output, |x| 1.0 / x.sqrt()),
             UnaryOperation::Neg => map(input, output, |x: f32| -x),
-            UnaryOperation::Log => map(input, output, f32::ln),
-            UnaryOperation::Sin => map(input, output, f32::sin),
-            UnaryOperation::Ceil => map(input, output, f32::ceil),
-            UnaryOperation::Floor => map(input, output, f32::floor),
             UnaryOperation::Square => map(input, output, |x| x * x),
-            other => {
+            other if other.name().is_none() => {
                 return Err(BackendError::unsupported(format!(
                     "{other} is not known here"
                 )));
             }
+            _ => map(input, output, |x| value(operation, x)),
         }
         Ok(())
     }
 }
 
-struct IntegerUnary<T, F> {
-    len: usize,
+/// The operation on one number; those that are not known leave it as it is.
+fn value(operation: UnaryOperation, x: f32) -> f32 {
+    match operation {
+        UnaryOperation::Abs => x.abs(),
+        UnaryOperation::Exp => x.exp(),
+        UnaryOperation::Sqrt => x.sqrt(),
+        UnaryOperation::Rsqrt => 1.0 / x.sqrt(),
+        UnaryOperation::Neg => -x,
+        UnaryOperation::Log => x.ln(),
+        UnaryOperation::Sin => x.sin(),
+        UnaryOperation::Ceil => x.ceil(),
+        UnaryOperation::Floor => x.floor(),
+        UnaryOperation::Square => x * x,
+        _ => x,
+    }
+}
+
+/// A function of each element.
+struct Map<T, F> {
     f: F,
-    integer: PhantomData<fn(T) -> T>,
+    element: PhantomData<fn(T) -> T>,
 }
 
-fn integer_workload<T: Element, F>(len: usize, f: F) -> Box<dyn Workload>
+fn map_workload<T: Element, F>(layer: LayerView<'_>, f: F) -> Result<Box<dyn Workload>>
 where
     F: Fn(T) -> T + Send + Sync + 'static,
 {
-    Box::new(IntegerUnary {
-        len,
-        f,
-        integer: PhantomData,
-    })
+    let element = PhantomData;
+    element_workload(layer, Map { f, element })
 }
 
-impl<T: Element, F> Workload for IntegerUnary<T, F>
+impl<T: Element, F> Kernel for Map<T, F>
 where
     F: Fn(T) -> T + Send + Sync + 'static,
 {
-    fn execute(
+    type Input = T;
+    type Output = T;
+
+    fn run(
         &self,
-        _context: &mut ExecutionContext<'_, Synchronous>,
-        inputs: Inputs<'_>,
-        outputs: &mut Outputs<'_>,
+        _context: &ExecutionContext<'_, Synchronous>,
+        _scratch: &mut [i64],
+        [input, ..]: [&[T]; MAX_INPUTS],
+        output: &mut [T],
     ) -> Result<()> {
-        let input = input_elements(inputs, 0, self.len)?;
-        let output = output_elements(outputs, 0, self.len)?;
         map(input, output, &self.f);
         Ok(())
     }

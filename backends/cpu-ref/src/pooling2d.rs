@@ -1,5 +1,7 @@
 //! Pooling2d.
 
+mod quantized;
+
 use armnn_backend_api::{
     DataLayout, ExecutionContext, LayerView, OutputShapeRounding, PaddingMethod,
     Pooling2dDescriptor, PoolingAlgorithm, Result, Synchronous, Workload,
@@ -13,11 +15,15 @@ use crate::{
         require_one_type,
     },
     parallel::for_each_chunk,
+    quantized_arithmetic::QUANTIZED,
     sliding_window::{SlidingWindow, sliding_windows},
 };
 
 pub(crate) fn check(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<()> {
-    require_one_type(layer, &[FLOATS])?;
+    require_one_type(layer, &[FLOATS, QUANTIZED])?;
+    if output(layer, 0)?.data_type().is_quantized() {
+        quantized::check(layer)?;
+    }
     require_image_layout(d.data_layout())?;
     require_named(d.pool_type(), d.pool_type().name())?;
     require_named(d.padding_method(), d.padding_method().name())?;
@@ -53,6 +59,9 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<
         algorithm: d.pool_type(),
         padding_counts: d.padding_method() == PaddingMethod::IgnoreValue,
     };
+    if output(layer, 0)?.data_type().is_quantized() {
+        return quantized::workload(layer, kernel);
+    }
     float_workload(layer, kernel)
 }
 

@@ -147,7 +147,7 @@ pub(crate) struct Multiplier {
 
 impl Multiplier {
     /// `QuantizeMultiplier`: the fraction is rounded to nearest, ties away from zero; a factor below
-    /// 2^-32 is 0. Factors beyond 2^30 are not needed, and become the largest.
+    /// 2^-32 is 0. Factors from 2^31 on lose bits of what they are applied to.
     pub(crate) fn new(factor: f64) -> Self {
         if factor == 0.0 || !factor.is_finite() {
             return Self::default();
@@ -163,7 +163,7 @@ impl Multiplier {
         }
         Self {
             fraction: fraction as i32,
-            exponent: exponent.min(30),
+            exponent: exponent.min(31),
         }
     }
 
@@ -194,7 +194,7 @@ impl Multiplier {
 
 /// A number as `mantissa * 2^exponent` with a mantissa from 0.5 on and below 1: C's `frexp`. The
 /// number is finite and not 0.
-pub(crate) fn split(x: f64) -> (f64, i32) {
+fn split(x: f64) -> (f64, i32) {
     // A subnormal number is made a normal one first.
     let (normal, moved) = if x.is_normal() {
         (x, 0)

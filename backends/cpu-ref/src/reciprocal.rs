@@ -3,7 +3,7 @@
 //!
 //! A number with n integer bits is an `i32` in units of 2^(n - 31).
 
-use crate::quantized_arithmetic::{doubling_high_product, rounding_shift_right};
+use crate::quantized_arithmetic::{Multiplier, doubling_high_product, rounding_shift_right};
 
 /// The reciprocal of a positive number with `integer_bits` integer bits, as a number without any,
 /// and the bits by which the number is larger than 1, or smaller (below 0): the reciprocal is that
@@ -36,6 +36,47 @@ fn one_over_one_plus(x: i32) -> i32 {
     }
     // From 2 integer bits, of twice the result, to none of the result.
     saturating_shift_left(estimate, 1)
+}
+
+/// The reciprocal of the square root of a number from 0 on, of which 0 counts as 1: TensorFlow Lite's
+/// `GetInvSqrtQuantizedMultiplierExp`, five steps of Newton's method with 3 integer bits.
+pub(crate) fn reciprocal_root(number: i32) -> Multiplier {
+    if number <= 1 {
+        return Multiplier {
+            fraction: i32::MAX,
+            exponent: 0,
+        };
+    }
+    let (mut number, mut shift) = (number, 11);
+    while number >= 1 << 29 {
+        number /= 4;
+        shift += 1;
+    }
+    // To the left by pairs of bits, so that their root is whole.
+    let pairs = (number.leading_zeros() as i32 - 1) / 2 - 1;
+    shift -= pairs;
+    let number = (number << (2 * pairs)) >> 1;
+    let half = rounding_shift_right(number, 1);
+    const THREE_HALVES: i32 = (1 << 28) + (1 << 27);
+    // 1 / sqrt(2) without integer bits.
+    const HALF_ROOT_OF_TWO: i32 = 1_518_500_250;
+    let mut x = 1 << 28;
+    for _ in 0..5 {
+        let cube = doubling_high_product(doubling_high_product(x, x), x);
+        let cube = saturating_shift_left(cube, 6);
+        let next =
+            doubling_high_product(THREE_HALVES, x).wrapping_sub(doubling_high_product(half, cube));
+        x = saturating_shift_left(next, 3);
+    }
+    let mut fraction = doubling_high_product(x, HALF_ROOT_OF_TWO);
+    if shift < 0 {
+        fraction = fraction.wrapping_shl(-shift as u32);
+        shift = 0;
+    }
+    Multiplier {
+        fraction,
+        exponent: -shift,
+    }
 }
 
 /// Half the sum, rounded to nearest, ties away from zero.
@@ -108,6 +149,16 @@ mod tests {
             assert!((1.0..2.0).contains(&value), "{number}");
             let found = f64::from(inverse) / 2f64.powi(31);
             assert!((found - 1.0 / value).abs() < 1e-8, "{number}: {found}");
+        }
+    }
+
+    #[test]
+    fn reciprocal_roots_are_close_to_the_real_ones() {
+        for number in [1, 2, 3, 4, 100, 255, 65535, i32::MAX] {
+            let root = reciprocal_root(number);
+            let found = f64::from(root.fraction) / 2f64.powi(31 - root.exponent);
+            let expected = 1.0 / f64::from(number).sqrt();
+            assert!((found / expected - 1.0).abs() < 1e-6, "{number}: {found}");
         }
     }
 

@@ -1,5 +1,7 @@
 //! Softmax.
 
+mod quantized;
+
 use armnn_backend_api::{
     ExecutionContext, LayerView, Result, SoftmaxDescriptor, Synchronous, Workload,
 };
@@ -8,10 +10,15 @@ use crate::{
     elementwise_binary::larger,
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
     layer_checks::{FLOATS, dims, input, invalid, output, require_one_type},
+    quantized_arithmetic::QUANTIZED,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &SoftmaxDescriptor) -> Result<()> {
-    require_one_type(layer, &[FLOATS])
+    require_one_type(layer, &[FLOATS, QUANTIZED])?;
+    match output(layer, 0)?.data_type().is_quantized() {
+        true => quantized::check(layer),
+        false => Ok(()),
+    }
 }
 
 pub(crate) fn workload(
@@ -30,6 +37,9 @@ pub(crate) fn workload(
         len: dims_in[axis],
         inner: dims_in[axis + 1..].iter().product(),
     };
+    if output(layer, 0)?.data_type().is_quantized() {
+        return quantized::workload(layer, kernel);
+    }
     float_workload(layer, kernel)
 }
 

@@ -114,7 +114,7 @@ impl Diagnosis {
         }
     }
 
-    fn of_report(report: &BackendReport) -> Self {
+    pub(super) fn of_report(report: &BackendReport) -> Self {
         let paths = report.paths.iter().map(|path| SearchedPath {
             entry: PathEntry::new(path),
             reason: match path.source {

@@ -154,3 +154,31 @@ fn write_candidate(out: &mut String, candidate: &Candidate, style: Style) -> std
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use armnn_runtime::{
+        BackendReport,
+        loader::{Code, Refusal, Stage, Verdict},
+    };
+
+    use super::*;
+
+    /// The command itself wants every backend; an application may not.
+    #[test]
+    fn a_backend_that_is_not_wanted_is_no_fault_and_has_nothing_to_do() {
+        let message = "the application does not want backend 'AcmeNpu'";
+        let refusal = Refusal::new(Stage::Inspect, Code::Excluded, message);
+        let report = BackendReport {
+            paths: Vec::new(),
+            candidates: vec![Verdict::refused("/b/Acme_AcmeNpu_backend.so", refusal)],
+            backends: Vec::new(),
+            failed_static: Vec::new(),
+        };
+        let told = text(&Diagnosis::of_report(&report), Style::Plain);
+        let file = told.split("\nFiles\n").nth(1).unwrap();
+        assert!(file.contains("(inspect: excluded)"), "{told}");
+        assert!(file.contains(message), "{told}");
+        assert!(!file.contains("    do "), "{told}");
+    }
+}

@@ -50,7 +50,15 @@ impl Files {
         let directory = format!("{}/", self.0.path().display());
         let files: Vec<_> = files.iter().map(|f| f.replace('@', &directory)).collect();
         let shapes: Vec<_> = shapes.iter().map(|s| s.parse().unwrap()).collect();
-        prepare(&network(), &files, &shapes, &Normalisation::default())
+        let request = Request {
+            files: &files,
+            shapes: &shapes,
+            normalisation: &Normalisation::default(),
+            quantize: false,
+            steps: false,
+            feedback: &[],
+        };
+        prepare(&network(), request)
     }
 
     fn error(&self, files: &[&str], shapes: &[&str]) -> String {
@@ -108,7 +116,7 @@ fn wrong_files_are_refused_with_what_was_expected_and_found() {
         ),
         (
             &["@d2.npy"],
-            &["Float32 ('<f4')", "<f8 [2]", "astype('<f4')"],
+            &["of type Float32", "the file holds <f8", "astype('<f4')"],
         ),
         (
             &["d=@f2.npy"],
@@ -125,9 +133,9 @@ fn wrong_files_are_refused_with_what_was_expected_and_found() {
         (&["@none.npy"], &["none.npy", "No such file"]),
         (
             &["@notes.txt"],
-            &["notes.txt", ".npy, .npz, .bin, .png and .jpg"],
+            &["notes.txt", ".npy, .npz, .bin, .pb, .png and .jpg"],
         ),
-        (&["@t.pb"], &[".pb", "not supported yet"]),
+        (&["@t.pb"], &["t.pb", "No such file"]),
         (
             &["@f2.npy"],
             &["'c' is Signed32[1, ?]", "--input-tensor-shape"],
@@ -226,6 +234,135 @@ fn arrays_of_an_archive_go_to_the_inputs_of_their_names_or_places() {
     fs::write(files.path("bad.npz"), "no archive").unwrap();
     let error = files.error(&["@bad.npz"], &[]);
     assert!(error.contains("not a ZIP archive"), "{error}");
+}
+
+/// Inputs `x` QAsymmU8[2] with the scale 0.5 and the zero point 128, and `s` Float32[1]; outputs
+/// the same, named `y` and `sN`.
+fn with_state() -> Network {
+    let mut builder = NetworkBuilder::new();
+    let x = TensorInfo::new(DataType::QAsymmU8, [2]);
+    let x = x.quantized(armnn_runtime::Quantization::per_tensor(0.5, 128));
+    let x = builder.add_input_layer("x", x).unwrap();
+    let s = TensorInfo::new(DataType::Float32, [1]);
+    let s = builder.add_input_layer("s", s).unwrap();
+    builder.add_output_layer("y", x).unwrap();
+    builder.add_output_layer("sN", s).unwrap();
+    builder.finish().unwrap()
+}
+
+fn prepare_state(
+    files: &[String],
+    quantize: bool,
+    steps: bool,
+    feedback: &[&str],
+) -> anyhow::Result<Vec<Input>> {
+    let feedback: Vec<_> = feedback.iter().map(|&text| text.to_owned()).collect();
+    let request = Request {
+        files,
+        shapes: &[],
+        normalisation: &Normalisation::default(),
+        quantize,
+        steps,
+        feedback: &feedback,
+    };
+    prepare(&with_state(), request)
+}
+
+fn f32s(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+#[test]
+fn numbers_are_quantized_for_inputs_that_are_when_that_is_asked_for() {
+    let files = Files::new();
+    files.npy("x.npy", "<f4", "(2,)", &f32s(&[0.0, -1000.0]));
+    files.npy("half.npy", "<f2", "(2,)", &[0, 0x3c, 0, 0xc0]);
+    fs::write(files.path("x.bin"), f32s(&[1.0, 1.5])).unwrap();
+    files.npy("u.npy", "|u1", "(2,)", &[7, 8]);
+    for (name, expected) in [
+        // x / 0.5 + 128, within 0 to 255.
+        ("x.npy", [128, 0]),
+        ("half.npy", [130, 124]),
+        ("x.bin", [130, 131]),
+        ("u.npy", [7, 8]),
+    ] {
+        let inputs = prepare_state(&[files.path(name)], true, false, &[]).unwrap();
+        assert_eq!(inputs[0].bytes, expected, "{name}");
+    }
+    let error = prepare_state(&[files.path("x.npy")], false, false, &[]).unwrap_err();
+    let error = format!("{error:#}");
+    assert!(error.contains("--quantize-input"), "{error}");
+}
+
+#[test]
+fn the_first_axis_counts_steps_and_state_begins_with_its_file_or_zeros() {
+    let files = Files::new();
+    files.npy("x.npy", "|u1", "(3, 2)", &[1, 2, 3, 4, 5, 6]);
+    files.npy("s.npy", "<f4", "(3, 1)", &f32s(&[7.0, 8.0, 9.0]));
+    files.npy("s1.npy", "<f4", "(1,)", &f32s(&[7.0]));
+    files.npy("s2.npy", "<f4", "(2, 1)", &f32s(&[7.0, 8.0]));
+    let given = |names: &[&str]| -> Vec<String> { names.iter().map(|n| files.path(n)).collect() };
+    let inputs = prepare_state(&given(&["x.npy", "s.npy"]), false, true, &[]).unwrap();
+    assert_eq!(inputs[0].info.shape.dims(), [2]);
+    assert_eq!((inputs[0].steps, inputs[1].steps), (Some(3), Some(3)));
+    for (names, first) in [
+        (&["x.npy", "s.npy"][..], 7.0),
+        (&["x.npy", "s1.npy"], 7.0),
+        (&["x.npy"], 0.0),
+    ] {
+        let inputs = prepare_state(&given(names), false, true, &["sN=s"]).unwrap();
+        assert_eq!(inputs[1].bytes, f32s(&[first]), "{names:?}");
+        assert_eq!((inputs[1].steps, inputs[1].feedback), (None, Some(1)));
+    }
+    for (names, feedback, reason) in [
+        (
+            &["x.npy", "s2.npy"][..],
+            &[][..],
+            "input 'x' has 3 steps, input 's' has 2",
+        ),
+        (&["x.npy", "s1.npy"], &[], "its first axis counts steps"),
+        (&[], &[], "no input has one"),
+        (
+            &["x.npy"],
+            &["sN=state"],
+            "the outputs are 'y', 'sN', the inputs 'x', 's'",
+        ),
+        (&["x.npy"], &["y=s"], "the output is QAsymmU8"),
+        (&["x.npy"], &["sN=s", "sN=s"], "another output is fed back"),
+    ] {
+        let error = prepare_state(&given(names), false, true, feedback).unwrap_err();
+        let error = format!("{error:#}");
+        assert!(error.contains(reason), "{reason}: {error}");
+    }
+}
+
+#[test]
+fn raw_data_may_hold_several_steps() {
+    let files = Files::new();
+    fs::write(files.path("x.bin"), [1, 2, 3, 4]).unwrap();
+    let inputs = prepare_state(&[files.path("x.bin")], false, true, &["sN=s"]).unwrap();
+    assert_eq!(inputs[0].steps, Some(2));
+    fs::write(files.path("x.bin"), [1, 2, 3]).unwrap();
+    let error = prepare_state(&[files.path("x.bin")], false, true, &["sN=s"]).unwrap_err();
+    assert!(format!("{error:#}").contains("no multiple"), "{error:#}");
+}
+
+#[test]
+fn tensors_of_onnx_are_inputs() {
+    let files = Files::new();
+    // dims: [2], data_type: FLOAT, raw_data of 1 and 2.
+    let pb = [b"\x08\x02\x10\x01\x4a\x08", &f32s(&[1.0, 2.0])[..]].concat();
+    fs::write(files.path("a.pb"), pb).unwrap();
+    let inputs = files.prepare(&["a=b=@a.pb", "@i13.npy"], &[]).unwrap();
+    assert_eq!(
+        inputs[0].bytes,
+        [1.0f32, 2.0].map(f32::to_ne_bytes).concat()
+    );
+    let error = files.error(&["c=@a.pb"], &[]);
+    assert!(
+        error.contains("the input takes the shape [1, ?], the file holds FLOAT [2]"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::{
 use crate::loader::verdict::{Code, Refusal};
 
 /// More program headers than any linker writes.
-const MAX_PROGRAM_HEADERS: u64 = 1024;
+const MAX_PROGRAM_HEADERS: u64 = 128;
 const HOST_CLASS: u8 = usize::BITS as u8;
 const HOST_BYTE_ORDER: &str = if cfg!(target_endian = "little") {
     "little"

@@ -10,7 +10,7 @@ const EXPORTS: [&str; 3] = ["GetBackendId", "GetVersion", "BackendFactory"];
 /// What each is called when a C++ compiler was not told `extern "C"`.
 const MANGLED: [&str; 3] = ["12GetBackendId", "10GetVersion", "14BackendFactory"];
 /// Longer chains than any linker writes.
-const MAX_CHAIN: u32 = 1 << 16;
+const MAX_CHAIN: u32 = 1024;
 const MAX_SYMBOLS: u32 = 1 << 18;
 /// How much of the names is searched for look-alikes.
 const MAX_SEARCHED: u64 = 1 << 20;

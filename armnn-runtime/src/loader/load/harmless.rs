@@ -1,12 +1,8 @@
 //! Which files changed nothing in the process when they were loaded before.
 
-use std::{
-    collections::BTreeSet,
-    os::unix::fs::MetadataExt as _,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeSet, os::unix::fs::MetadataExt as _, sync::Mutex};
 
-use crate::loader::discover::Candidate;
+use crate::{forks, loader::discover::Candidate};
 
 /// A file as it was: device, inode, size, and when it was last changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,10 +12,6 @@ pub(super) struct FileState(u64, u64, u64, i64, i64);
 const MOST: usize = 1024;
 
 static HARMLESS: Mutex<BTreeSet<FileState>> = Mutex::new(BTreeSet::new());
-
-fn harmless() -> MutexGuard<'static, BTreeSet<FileState>> {
-    HARMLESS.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl FileState {
     pub(super) fn of(candidate: &Candidate) -> Option<Self> {
@@ -36,12 +28,13 @@ impl FileState {
     /// Whether loading the file changed nothing before. Looking at the process takes about as long as
     /// loading a backend, so it is done the first time only.
     pub(super) fn is_harmless(self) -> bool {
-        harmless().contains(&self)
+        forks::lock(&HARMLESS).is_some_and(|all| all.contains(&self))
     }
 
     pub(super) fn set_harmless(self) {
-        let mut all = harmless();
-        if all.len() < MOST {
+        if let Some(mut all) = forks::lock(&HARMLESS)
+            && all.len() < MOST
+        {
             all.insert(self);
         }
     }

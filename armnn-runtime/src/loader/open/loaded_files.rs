@@ -3,16 +3,14 @@
 //! A file that is overwritten in place while it is mapped changes under the running code. That cannot
 //! be prevented or undone; but nobody else has to be given that image.
 
-use std::{
-    fs::File,
-    os::unix::fs::MetadataExt as _,
-    sync::{Mutex, PoisonError},
-    time::SystemTime,
-};
+use std::{fs::File, os::unix::fs::MetadataExt as _, sync::Mutex, time::SystemTime};
 
-use crate::loader::{
-    images::Image,
-    verdict::{Code, Refusal, Stage},
+use crate::{
+    forks,
+    loader::{
+        images::Image,
+        verdict::{Code, Refusal, Stage},
+    },
 };
 
 static LOADED: Mutex<Vec<LoadedFile>> = Mutex::new(Vec::new());
@@ -46,7 +44,9 @@ pub(super) fn remember(file: &File, image: &Image) {
     let Some(loaded) = LoadedFile::new(file, image) else {
         return;
     };
-    let mut all = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut all) = forks::lock(&LOADED) else {
+        return;
+    };
     // Whatever else was there is gone.
     all.retain(|other| {
         other.image.dynamic != image.dynamic
@@ -60,7 +60,9 @@ pub(super) fn refuse_overwritten(file: &File, image: &Image) -> Result<(), Refus
     let Some(now) = LoadedFile::new(file, image) else {
         return Ok(());
     };
-    let all = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(all) = forks::lock(&LOADED) else {
+        return Ok(());
+    };
     match all.iter().find(|then| then.image == *image) {
         Some(then) if *then != now => Err(Refusal::new(
             Stage::Open,

@@ -18,7 +18,7 @@ use super::{
     inspect::Inspection,
     verdict::{Code, Refusal, Stage},
 };
-use crate::{dynamic_backend::DynamicBackendError, dynamic_backend_utils::open_handle};
+use crate::{dynamic_backend::DynamicBackendError, dynamic_backend_utils::open_handle, forks};
 
 /// So often can a file be replaced while all older versions of it are in use.
 const MAX_VERSIONS: usize = 64;
@@ -36,6 +36,12 @@ const MAX_VERSIONS: usize = 64;
 /// # Safety
 /// Loading runs the initialization code of the library and of everything that it needs.
 pub unsafe fn open(candidate: &Candidate, inspection: &Inspection) -> Result<Handle, Refusal> {
+    if forks::LinkerCall::begin().is_none() {
+        return Err(
+            Refusal::new(Stage::Open, Code::OpenFailed, forks::LINKER_IS_LOST_TEXT)
+                .with_hint("load backends before forking, or start another program instead"),
+        );
+    }
     let before = images::loaded();
     if let Some(harmful) =
         dependencies::find_harmful(&candidate.canonical_path, inspection, &before)

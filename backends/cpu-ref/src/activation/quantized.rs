@@ -5,6 +5,7 @@
 //! * LeakyReLu: rescaled with one of two factors;
 //! * Sigmoid and TanH of 16 bits into a scale of 2^-15: a table of the sigmoid, interpolated;
 //! * HardSwish of 8 bits: fixed point of 16 bits;
+//! * Gelu of 16 bits: a table, interpolated;
 //! * all else: a table of 8 bits, or Float32.
 
 use std::marker::PhantomData;
@@ -19,7 +20,7 @@ use crate::{
     element_workload::{Kernel, element_workload},
     float_workload::MAX_INPUTS,
     layer_checks::{input, output},
-    lookup_table::Table8,
+    lookup_table::{Table8, Table16},
     quantized_arithmetic::{Affine, Multiplier, QuantizedElement, by_quantized_type},
 };
 
@@ -64,6 +65,7 @@ enum Rule<Q> {
     },
     HardSwish(HardSwish),
     Table(Table8<Q>),
+    Table16(Table16),
     Real(ActivationDescriptor),
 }
 
@@ -99,6 +101,11 @@ impl<Q: QuantizedElement> QuantizedActivation<Q> {
                 }
             }
             _ if has_8_bits => Self::table(d, from, to),
+            ActivationFunction::Gelu => {
+                Rule::Table16(Table16::new((from.scale, from.zero_point), to.scale, |x| {
+                    value(d, x)
+                }))
+            }
             _ => Rule::Real(*d),
         };
         Self {
@@ -161,6 +168,11 @@ impl<Q: QuantizedElement> Kernel for QuantizedActivation<Q> {
                     .iter_mut()
                     .zip(input)
                     .for_each(|(out, &x)| *out = table.get(x));
+            }
+            Rule::Table16(table) => {
+                for (out, x) in output.iter_mut().zip(input) {
+                    *out = Q::saturating(table.get(x.to_i32() as i16).into());
+                }
             }
             Rule::Real(d) => {
                 for (out, x) in output.iter_mut().zip(input) {

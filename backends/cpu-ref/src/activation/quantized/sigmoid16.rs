@@ -44,15 +44,11 @@ impl Sigmoid16 {
             }
             (factor as i32, shift)
         };
-        let entry = |i: i32| {
-            let sigmoid = 1.0 / (1.0 + (-f64::from(i) / 24.0).exp());
-            (sigmoid * 65536.0).round().min(65535.0) as u16
-        };
         Some(Self {
             is_tanh,
             factor,
             shift,
-            table: (0..256).map(entry).collect(),
+            table: table(),
         })
     }
 
@@ -67,7 +63,12 @@ impl Sigmoid16 {
     fn interpolated(&self, size: u32, bits: u32) -> u32 {
         let index = (size >> bits) as usize;
         if index >= 255 {
-            return 0x7fff << (bits + 1);
+            // The largest number of the output.
+            return if self.is_tanh {
+                0xffff << bits
+            } else {
+                0x7fff << (bits + 1)
+            };
         }
         let (here, next) = (
             u32::from(self.table[index]),
@@ -100,6 +101,24 @@ impl Sigmoid16 {
         };
         (result >> 8) as i16
     }
+}
+
+/// sigmoid(i / 24) in units of 2^-16, with the deviations of the table there: it is nearest to
+/// sigmoid(i / 23.999), off by one in eight places.
+fn table() -> Vec<u16> {
+    let mut table: Vec<u16> = (0..256)
+        .map(|i| {
+            let sigmoid = 1.0 / (1.0 + (-f64::from(i) / 23.999).exp());
+            (sigmoid * 65536.0).round() as u16
+        })
+        .collect();
+    for i in [4, 255] {
+        table[i] += 1;
+    }
+    for i in [65, 69, 71, 117, 163, 174] {
+        table[i] -= 1;
+    }
+    table
 }
 
 impl Kernel for Sigmoid16 {

@@ -1,0 +1,286 @@
+//! Tensors as files hold them: NumPy's arrays (`.npy`), and the tensors of ONNX (`.pb`).
+
+use std::{
+    fs::File,
+    io::{BufReader, Read},
+    path::Path,
+};
+
+use anyhow::{bail, ensure};
+use armnn_onnx_parser::{OnnxParserError, model::Tensor};
+use armnn_runtime::DataType;
+
+use crate::{
+    elements::storage_type,
+    model::expect_regular_file,
+    npy::{self, ElementType, Header},
+};
+
+/// A tensor as a file holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredTensor {
+    /// What its elements are.
+    pub element: StoredElement,
+    /// Its dimensions, outermost first.
+    pub dims: Vec<u64>,
+    /// Its elements: dense, row-major, in the byte order of this machine; packed where they are
+    /// smaller than a byte.
+    pub bytes: Vec<u8>,
+}
+
+/// What the elements of a file are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredElement {
+    /// The type; `None` for NumPy's opaque bytes, which any type of their size may have written.
+    data_type: Option<DataType>,
+    /// Bits of an element.
+    bits: u32,
+    /// The name of the type in the format of the file.
+    name: String,
+}
+
+impl StoredElement {
+    /// Whether elements of `data_type` are stored so.
+    pub fn holds(&self, data_type: DataType) -> bool {
+        match self.data_type {
+            Some(stored) => stored == storage_type(data_type),
+            None => {
+                !data_type.is_quantized()
+                    && data_type.bits() == Some(self.bits)
+                    && ElementType::of(data_type).is_some_and(|e| e.kind == 'V')
+            }
+        }
+    }
+
+    /// The type, where the file says which one it is.
+    pub fn data_type(&self) -> Option<DataType> {
+        self.data_type
+    }
+}
+
+/// The name of the type in the format of the file.
+impl std::fmt::Display for StoredElement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Type and shape, as in `<f4 [1, 3]`.
+impl std::fmt::Display for StoredTensor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {:?}", self.element, self.dims)
+    }
+}
+
+impl StoredTensor {
+    /// Reads a `.npy` file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none of plain numbers.
+    pub fn read_npy_file(path: &Path) -> anyhow::Result<Self> {
+        expect_regular_file(path, "the file")?;
+        Self::read_npy(&mut BufReader::new(File::open(path)?))
+    }
+
+    /// Reads an array in the format of `.npy` files, to the end.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none of plain numbers.
+    pub fn read_npy(reader: &mut impl Read) -> anyhow::Result<Self> {
+        let header = Header::read(reader)?;
+        let element = numpy_element(header.element_type)?;
+        let mut bytes = header.read_elements(reader)?;
+        if element.data_type == Some(DataType::Boolean) {
+            make_boolean(&mut bytes);
+        }
+        Ok(Self {
+            element,
+            dims: header.shape,
+            bytes,
+        })
+    }
+
+    /// Reads a `.pb` file: one tensor of ONNX (`TensorProto`).
+    ///
+    /// # Errors
+    /// When it cannot be read; with [`NotATensor`] among the causes when it holds a value that is
+    /// no tensor of numbers.
+    pub fn read_pb_file(path: &Path) -> anyhow::Result<Self> {
+        let size = expect_regular_file(path, "the file")?;
+        let mut content = Vec::new();
+        File::open(path)?.take(size).read_to_end(&mut content)?;
+        let (_, tensor) = match Tensor::from_bytes(content.into(), &path.display().to_string()) {
+            Ok(read) => read,
+            Err(error) => return Err(without_the_model(error)),
+        };
+        let element = tensor.element_type;
+        let (Some(data_type), Some(bits), Some(data)) =
+            (element.data_type(), element.bits(), &tensor.data)
+        else {
+            let name = element.name().unwrap_or("a type that is not known");
+            return Err(NotATensor(format!("its elements are {name}")).into());
+        };
+        let mut bytes = data.to_vec();
+        if cfg!(target_endian = "big") {
+            npy::swap_bytes(&mut bytes, data_type.size().unwrap_or(1));
+        }
+        if data_type == DataType::Boolean {
+            make_boolean(&mut bytes);
+        }
+        Ok(Self {
+            element: StoredElement {
+                data_type: Some(data_type),
+                bits,
+                name: element.name().unwrap_or("?").to_owned(),
+            },
+            // None is negative.
+            dims: tensor.dims.iter().map(|dim| dim.unsigned_abs()).collect(),
+            bytes,
+        })
+    }
+
+    /// How many elements there are.
+    pub fn count(&self) -> usize {
+        // The bytes are there, so that the product does not overflow.
+        self.dims.iter().fold(1u64, |n, &dim| n.saturating_mul(dim)) as usize
+    }
+
+    /// The dimensions as those of a shape.
+    pub fn signed_dims(&self) -> Option<Vec<i64>> {
+        let dims = self.dims.iter().map(|&dim| i64::try_from(dim).ok());
+        dims.collect()
+    }
+}
+
+/// A value that is no tensor of numbers: text, for instance.
+#[derive(Debug)]
+pub struct NotATensor(String);
+
+impl std::fmt::Display for NotATensor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "the value is no tensor of numbers, and others cannot be used yet: {}",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for NotATensor {}
+
+/// What the parser says of a file, without the words that are about a model.
+fn without_the_model(error: OnnxParserError) -> anyhow::Error {
+    match error {
+        OnnxParserError::NotOnnx { problem, .. } => {
+            anyhow::anyhow!("it is no tensor of ONNX (TensorProto): {problem}")
+        }
+        OnnxParserError::Malformed { problem, .. } => {
+            anyhow::anyhow!("the tensor of ONNX in it is damaged: {problem}")
+        }
+        other => other.into(),
+    }
+}
+
+fn numpy_element(found: ElementType) -> anyhow::Result<StoredElement> {
+    let data_type = match (found.kind, found.size) {
+        ('f', 2) => Some(DataType::Float16),
+        ('f', 4) => Some(DataType::Float32),
+        ('f', 8) => Some(DataType::Float64),
+        ('u', 1) => Some(DataType::UInt8),
+        ('u', 2) => Some(DataType::UInt16),
+        ('u', 4) => Some(DataType::UInt32),
+        ('u', 8) => Some(DataType::UInt64),
+        ('i', 1) => Some(DataType::Int8),
+        ('i', 2) => Some(DataType::Int16),
+        ('i', 4) => Some(DataType::Signed32),
+        ('i', 8) => Some(DataType::Signed64),
+        ('b', 1) => Some(DataType::Boolean),
+        ('V', 1 | 2) => None,
+        _ => bail!("elements of type '{found}' are none that a tensor can have"),
+    };
+    Ok(StoredElement {
+        data_type,
+        bits: u32::try_from(found.size)?.saturating_mul(8),
+        name: found.to_string(),
+    })
+}
+
+/// Any other byte than 0 counts as true in files, and only 1 does in a tensor.
+fn make_boolean(bytes: &mut [u8]) {
+    for byte in bytes {
+        *byte = u8::from(*byte != 0);
+    }
+}
+
+/// Splits off the first axis, which counts steps: how many, and the dimensions of each.
+///
+/// # Errors
+/// When there is no first axis, or it is empty.
+pub fn split_steps(dims: &[u64]) -> anyhow::Result<(usize, &[u64])> {
+    let [steps, of_each @ ..] = dims else {
+        bail!("it has no first axis that could count steps: it is a single element");
+    };
+    ensure!(*steps > 0, "its first axis counts steps, and is empty");
+    Ok((usize::try_from(*steps)?, of_each))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pb(bytes: &[u8]) -> anyhow::Result<StoredTensor> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        StoredTensor::read_pb_file(file.path())
+    }
+
+    #[test]
+    fn tensors_of_onnx_are_read_from_raw_and_from_typed_fields() {
+        // dims: [2], data_type: BOOL, raw_data: 0 and 7.
+        let tensor = pb(b"\x08\x02\x10\x09\x4a\x02\x00\x07").unwrap();
+        assert!(tensor.element.holds(DataType::Boolean));
+        assert_eq!(
+            (&tensor.dims[..], &tensor.bytes[..]),
+            (&[2][..], &[0, 1][..])
+        );
+        // dims: [2], data_type: INT32, int32_data: -1 and 2, packed.
+        let minus_one = b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
+        let field = [&b"\x08\x02\x10\x06\x2a\x0b"[..], minus_one, b"\x02"].concat();
+        let tensor = pb(&field).unwrap();
+        assert_eq!(tensor.to_string(), "INT32 [2]");
+        assert_eq!(tensor.bytes, [-1i32, 2].map(i32::to_ne_bytes).concat());
+    }
+
+    #[test]
+    fn text_is_a_value_but_no_tensor_of_numbers() {
+        // dims: [1], data_type: STRING, string_data: "a".
+        let error = pb(b"\x08\x01\x10\x08\x32\x01a").unwrap_err();
+        assert!(error.is::<NotATensor>(), "{error:?}");
+        assert!(error.to_string().contains("STRING"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_tensor_says_so() {
+        let error = pb(b"hello").unwrap_err().to_string();
+        assert!(error.contains("TensorProto"), "{error}");
+        // dims: [2], data_type: FLOAT, raw_data of 4 bytes.
+        let error = pb(b"\x08\x02\x10\x01\x4a\x04\0\0\0\0").unwrap_err();
+        assert!(error.to_string().contains("4 bytes"), "{error}");
+    }
+
+    #[test]
+    fn opaque_bytes_hold_types_of_their_size_that_numpy_does_not_know() {
+        let opaque = |size| {
+            numpy_element(ElementType {
+                big_endian: false,
+                kind: 'V',
+                size,
+            })
+        };
+        let two = opaque(2).unwrap();
+        assert!(two.holds(DataType::BFloat16) && !two.holds(DataType::Float16));
+        let one = opaque(1).unwrap();
+        assert!(one.holds(DataType::Float8E5M2) && !one.holds(DataType::QAsymmS8));
+        assert!(opaque(3).is_err());
+    }
+}

@@ -1,0 +1,135 @@
+//! Executions in other threads.
+
+use std::{
+    future::Future,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+    thread::Thread,
+};
+
+use armnn_network::{LoopBody, Network, NetworkBuilder, RuntimeOperation};
+use armnn_runtime::{
+    CreationOptions, DataType, LoadOptions, LoadedNetwork, OptimizerOptions, Runtime, Shape,
+    StaticBackend, TensorInfo,
+};
+use cpu_ref::CpuRef;
+
+fn load(network: Network) -> (Runtime, LoadedNetwork) {
+    let backend = StaticBackend::new::<CpuRef>();
+    let runtime = Runtime::create(CreationOptions::new().static_backend(backend)).unwrap();
+    let optimized = runtime
+        .optimize(network, &OptimizerOptions::default())
+        .unwrap();
+    let loaded = runtime
+        .load_network(optimized, LoadOptions::default())
+        .unwrap();
+    (runtime, loaded)
+}
+
+/// y = |x|.
+fn abs() -> Network {
+    let mut builder = NetworkBuilder::new();
+    let x = builder
+        .add_input_layer("x", TensorInfo::new(DataType::Float32, [2]))
+        .unwrap();
+    let y = builder.add_abs_layer(x, "abs").unwrap();
+    builder.add_output_layer("y", y).unwrap();
+    builder.finish().unwrap()
+}
+
+/// A loop that does not end.
+fn endless() -> Network {
+    let mut body = NetworkBuilder::new();
+    let number = TensorInfo::new(DataType::Signed64, Shape::SCALAR);
+    body.add_input_layer("iteration", number).unwrap();
+    let condition = TensorInfo::new(DataType::Boolean, Shape::SCALAR);
+    let goes_on = body.add_input_layer("goes on", condition).unwrap();
+    body.add_output_layer("goes on", goes_on).unwrap();
+    let operation = RuntimeOperation::Loop(LoopBody {
+        network: Arc::new(body.finish().unwrap()),
+        n_carried: 0,
+    });
+    let mut builder = NetworkBuilder::new();
+    let x = builder
+        .add_input_layer("x", TensorInfo::new(DataType::Float32, [2]))
+        .unwrap();
+    builder
+        .add_runtime_layer("endless", operation, &[None, None])
+        .unwrap();
+    builder.add_output_layer("y", x).unwrap();
+    builder.finish().unwrap()
+}
+
+fn bytes(values: [f32; 2]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_ne_bytes()).collect()
+}
+
+/// The simplest executor of futures: sleeps until it is woken.
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+#[test]
+fn many_executions_are_awaited_and_give_their_states_back() {
+    let (_runtime, loaded) = load(abs());
+    let executions: Vec<_> = (0..50)
+        .map(|number| {
+            let mut state = loaded.create_execution_state().unwrap();
+            state.set_input(0, &bytes([-1.0, number as f32])).unwrap();
+            state.execute_async()
+        })
+        .collect();
+    for (number, execution) in executions.into_iter().enumerate() {
+        let (mut state, result) = block_on(execution);
+        result.unwrap();
+        assert_eq!(state.output(0), bytes([1.0, number as f32]));
+        // It can be used again.
+        state.set_input(0, &bytes([-3.0, -4.0])).unwrap();
+        let (state, result) = state.execute_async().wait();
+        result.unwrap();
+        assert_eq!(state.output(0), bytes([3.0, 4.0]));
+    }
+}
+
+#[test]
+fn an_execution_that_nobody_waits_for_is_finished_before_its_backends_go() {
+    let (runtime, loaded) = load(abs());
+    for _ in 0..10 {
+        drop(loaded.create_execution_state().unwrap().execute_async());
+    }
+    drop(runtime);
+    drop(loaded);
+}
+
+#[test]
+fn an_execution_that_does_not_end_is_interrupted() {
+    let (_runtime, loaded) = load(endless());
+    let state = loaded.create_execution_state().unwrap();
+    let handle = state.interrupt_handle();
+    let execution = state.execute_async();
+    assert!(!execution.is_finished());
+    handle.interrupt();
+    let (_, result) = execution.wait();
+    assert!(
+        result
+            .unwrap_err()
+            .to_string()
+            .ends_with("the execution was interrupted")
+    );
+}
