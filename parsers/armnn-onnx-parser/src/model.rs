@@ -30,7 +30,6 @@ pub use element_type::ElementType;
 pub use file::{ModelFile, is_onnx};
 pub use graph::{Body, Capture, Graph, Node, Value};
 pub use tensor::Tensor;
-pub(crate) use value_type::decode_type;
 pub use value_type::{Dimension, ValueType};
 
 use external::ExternalFiles;

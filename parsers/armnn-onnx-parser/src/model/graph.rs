@@ -7,8 +7,8 @@ use prost::Message as _;
 
 use super::external::ExternalFiles;
 use super::function::{self, Function, Functions, bound_attributes};
-use super::tensor::{self, Tensor};
 use super::plain_domain;
+use super::tensor::{self, Tensor};
 use super::value_type::{ValueType, value_type};
 use crate::error::{Fault, NodePlace, Short, cut};
 use crate::proto::{
@@ -142,7 +142,7 @@ pub(super) fn decode(
 pub(super) struct Scope {
     pub(super) indices: HashMap<String, usize>,
     /// Put before the names of values; empty for a graph itself.
-    prefix: String,
+    pub(super) prefix: String,
     /// The function; none for the graph itself.
     pub(super) function: Option<Rc<str>>,
     /// How many functions are around it.

@@ -40,11 +40,6 @@ pub(super) fn value_type(info: &ValueInfoProto) -> Option<ValueType> {
     decode(info.r#type.as_ref()?, 0)
 }
 
-/// The type of an attribute; none where it says nothing.
-pub(crate) fn decode_type(proto: &TypeProto) -> Option<ValueType> {
-    decode(proto, 0)
-}
-
 fn decode(proto: &TypeProto, depth: usize) -> Option<ValueType> {
     if depth > DEEPEST {
         return Some(ValueType::Other("of types deep in each other"));
