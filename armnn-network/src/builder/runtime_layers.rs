@@ -30,7 +30,7 @@ impl NetworkBuilder {
         self.check_inputs(&layer_name, operation.name(), inputs)?;
         let types: Vec<Option<ValueType>> = inputs
             .iter()
-            .map(|id| Some(self.value_type((*id)?)?))
+            .map(|id| self.value_type((*id)?))
             .collect();
         let outputs = output_types(&operation, &types).map_err(|problem| {
             let inputs = inputs.iter().map(|id| {

@@ -241,8 +241,6 @@ mod tests {
         let sigmoid = (ActivationFunction::Sigmoid, 0.0, 0.0);
         let found = activated(sigmoid, &[0, 10, -128], (0.1, 0), (1.0 / 256.0, -128));
         assert_eq!(found, [0, 59, -128]);
-        let square = (ActivationFunction::Square, 0.0, 0.0);
-        assert_eq!(activated(square, &[3, -4], (1.0, 0), (1.0, 0)), [9, 16]);
         // -1 * 2 / 6 and 3 * 6 / 6.
         let hard_swish = (ActivationFunction::HardSwish, 0.0, 0.0);
         let found = activated(
