@@ -89,6 +89,6 @@ impl TfliteParser {
     /// [`TfliteParserError::Unsupported`] with everything that is not supported, or
     /// [`TfliteParserError::Network`].
     pub fn parse_file(&self, file: &ModelFile) -> Result<Network, TfliteParserError> {
-        lowering::lower(&file.model()?, &self.options)
+        lowering::lower(&file.model()?, None, &self.options)
     }
 }

@@ -10,8 +10,8 @@ use armnn_backend_api::{
 use super::context::Context;
 use super::problem::{Problem, Result};
 use super::{
-    activation, convolution, elementwise, matrix, pooling, quantization, rearrangement, reduction,
-    reshaping, resizing, selection, strided_slice,
+    activation, control_flow, convolution, elementwise, matrix, pooling, quantization,
+    rearrangement, reduction, reshaping, resizing, selection, strided_slice, variables,
 };
 use crate::model::OperatorCode;
 use crate::schema_generated::BuiltinOperator as Op;
@@ -31,8 +31,11 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
     let (inputs, lower): (_, fn(&mut Context<'_, '_, '_>) -> Result) = match code.known()? {
         Op::Abs => (1..=1, |c| elementwise::unary(c, Unary::Abs)),
         Op::Add => (2..=2, elementwise::add),
+        Op::AssignVariable => (2..=2, variables::assign_variable),
         Op::AveragePool2d => (1..=1, |c| pooling::pool_2d(c, Pooling::Average)),
         Op::BatchMatmul => (2..=2, matrix::batch_matmul),
+        Op::Call => (0..=usize::MAX, control_flow::call),
+        Op::CallOnce => (0..=0, control_flow::call_once),
         Op::Cast => (1..=1, quantization::cast),
         Op::Ceil => (1..=1, |c| elementwise::unary(c, Unary::Ceil)),
         Op::Concatenation => (1..=usize::MAX, rearrangement::concatenation),
@@ -55,6 +58,7 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
         Op::HardSwish => (1..=1, |c| {
             activation::plain(c, Activation::HardSwish, 0.0, 0.0)
         }),
+        Op::If => (1..=usize::MAX, control_flow::if_else),
         Op::L2Pool2d => (1..=1, |c| pooling::pool_2d(c, Pooling::L2)),
         Op::LeakyRelu => (1..=1, activation::leaky_relu),
         Op::Less => (2..=2, |c| elementwise::comparison(c, Comparison::Less)),
@@ -83,6 +87,7 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
         Op::ReduceMax => (2..=2, |c| reduction::reduce(c, Reduce::Max)),
         Op::ReduceMin => (2..=2, |c| reduction::reduce(c, Reduce::Min)),
         Op::ReduceProd => (2..=2, |c| reduction::reduce(c, Reduce::Prod)),
+        Op::ReadVariable => (1..=1, variables::read_variable),
         Op::Relu => (1..=1, |c| activation::plain(c, Activation::ReLu, 0.0, 0.0)),
         Op::Relu0To1 => (1..=1, |c| {
             activation::plain(c, Activation::BoundedReLu, 1.0, 0.0)
@@ -112,6 +117,11 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
         Op::Tanh => (1..=1, |c| activation::plain(c, Activation::TanH, 1.0, 1.0)),
         Op::Transpose => (2..=2, rearrangement::transpose),
         Op::Unpack => (1..=1, selection::unpack),
+        Op::StablehloCase => (1..=usize::MAX, control_flow::case),
+        Op::StablehloComposite => (0..=usize::MAX, control_flow::composite),
+        Op::StablehloWhile => (0..=usize::MAX, control_flow::stablehlo_while),
+        Op::VarHandle => (0..=0, variables::var_handle),
+        Op::While => (0..=usize::MAX, control_flow::while_loop),
         _ => return None,
     };
     Some(Entry { inputs, lower })

@@ -1,15 +1,22 @@
 //! The same elements in another shape: RESHAPE, SQUEEZE, EXPAND_DIMS.
 
 use armnn_backend_api::Shape;
+use armnn_network::ParameterRule;
 use planus::Vector;
 
-use super::context::{Context, axis};
+use super::context::{Context, axis, each_dimension};
 use super::problem::{Problem, Result};
 use crate::schema_generated::{ReshapeOptionsRef, SqueezeOptionsRef};
 
 /// The shape is the second input, or an option where there is none.
 pub(super) fn reshape(context: &mut Context<'_, '_, '_>) -> Result {
     let input = context.input(0)?;
+    if !context.is_known(1) {
+        let target = context.input(1)?;
+        let declaration = context.moved(0, input)?;
+        let rule = ParameterRule::Reshape { allow_zero: true };
+        return context.emit_by_rule(0, rule, &[Some(input)], &[Some(target)], declaration);
+    }
     let most = Shape::MAX_RANK;
     let target = match context.optional_integers(1, most, "the new shape")? {
         Some(target) => target,
@@ -55,22 +62,24 @@ pub(super) fn squeeze(context: &mut Context<'_, '_, '_>) -> Result {
             *squeezed = dim == 1;
         }
     }
-    let kept = shape
-        .dims()
-        .iter()
-        .zip(squeezed)
-        .filter(|(_, squeezed)| !squeezed);
-    let target: Vec<i64> = kept.map(|(&dim, _)| dim).collect();
-    context.emit_reshape(0, input, &target)
+    let mut groups = each_dimension(shape.rank());
+    groups.retain(|group| group.iter().all(|&axis| !squeezed[axis]));
+    context.emit_merged(0, input, groups)
 }
 
 /// Adds a dimension of size 1 before the named one of the output.
 pub(super) fn expand_dims(context: &mut Context<'_, '_, '_>) -> Result {
     let input = context.input(0)?;
-    let mut dims = context.shape(input)?.dims().to_vec();
-    let at = axis(context.integer(1, "the axis")?, dims.len() + 1)?;
-    dims.insert(at, 1);
-    context.emit_reshape(0, input, &dims)
+    if !context.is_known(1) {
+        let axis = context.input(1)?;
+        let declaration = context.moved(0, input)?;
+        let rule = ParameterRule::Unsqueeze;
+        return context.emit_by_rule(0, rule, &[Some(input)], &[Some(axis)], declaration);
+    }
+    let mut groups = each_dimension(context.shape(input)?.rank());
+    let at = axis(context.integer(1, "the axis")?, groups.len() + 1)?;
+    groups.insert(at, Vec::new());
+    context.emit_merged(0, input, groups)
 }
 
 /// An option with an entry for each of a few dimensions.
