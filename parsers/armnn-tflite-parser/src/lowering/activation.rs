@@ -23,12 +23,11 @@ pub(super) fn leaky_relu(context: &mut Context<'_, '_, '_>) -> Result {
 }
 
 pub(super) fn gelu(context: &mut Context<'_, '_, '_>) -> Result {
-    if context.options::<GeluOptionsRef<'_>>()?.approximate()? {
-        return Err(Problem::unsupported(
-            "the approximation of Gelu by a tangent (approximate); the exact function is supported",
-        ));
-    }
-    plain(context, ActivationFunction::Gelu, 0.0, 0.0)
+    let function = match context.options::<GeluOptionsRef<'_>>()?.approximate()? {
+        true => ActivationFunction::GeluTanh,
+        false => ActivationFunction::Gelu,
+    };
+    plain(context, function, 0.0, 0.0)
 }
 
 /// The layer for an activation that is an option of another operator, whose output is of this type.

@@ -285,6 +285,12 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         }
     }
 
+    /// Makes the output a tensor of the network as it is, by another name.
+    pub(super) fn emit_reshape_like(&mut self, input: TensorId) -> Result {
+        let groups = each_dimension(self.shape(input)?.rank());
+        self.emit_merged(0, input, groups)
+    }
+
     /// Adds the Reshape to `target` that writes output `position`. One dimension at most may be
     /// unknown, below 0.
     pub(super) fn emit_reshape(

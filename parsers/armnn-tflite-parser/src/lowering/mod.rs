@@ -17,29 +17,40 @@
 //! after it can be looked at too; the network is dropped in the end.
 
 mod activation;
+mod blocks;
+mod choice;
 mod constants;
 mod context;
 mod control_flow;
 mod convolution;
 mod elementwise;
+mod flexbuffers;
+mod generation;
+mod indexing;
 mod matrix;
+mod normalization;
 mod operators;
 mod options;
 mod padding;
+mod plain_recurrent;
 mod pooling;
 mod problem;
 mod quantization;
 mod rearrangement;
+mod recurrent;
 mod reduction;
 mod report;
 mod reshaping;
 mod resizing;
 mod selection;
 mod sparsity;
+mod spectrum;
+mod stablehlo;
 mod stand_in;
 mod strided_slice;
 mod subgraph;
 mod tensor_info;
+mod transpose_convolution;
 mod variables;
 
 use std::collections::HashSet;

@@ -33,6 +33,12 @@ pub(super) fn reshape(context: &mut Context<'_, '_, '_>) -> Result {
     context.emit_reshape(0, input, &target)
 }
 
+/// A sparse constant is unpacked where it is read.
+pub(super) fn densify(context: &mut Context<'_, '_, '_>) -> Result {
+    let dense = context.input(0)?;
+    context.bind(0, dense)
+}
+
 /// Takes out the dimensions that the option names, which have size 1, or all that have it.
 pub(super) fn squeeze(context: &mut Context<'_, '_, '_>) -> Result {
     let input = context.input(0)?;

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 
 use armnn_backend_api::{BitCastDescriptor, TensorInfo};
-use armnn_network::{NetworkBuilder, OutputDeclaration, TensorId, VariableValue};
+use armnn_network::{OutputDeclaration, TensorId, VariableValue};
 
 use super::context::Context;
 use super::cut;
