@@ -108,7 +108,8 @@ impl Header {
     /// When this is no `.npy` file, or the array is none of plain numbers.
     pub fn read(reader: &mut impl Read) -> anyhow::Result<Self> {
         let mut start = [0; 8];
-        let not_npy = "this is no .npy file: it does not begin with \\x93NUMPY";
+        let not_npy =
+            "this is no .npy file: it does not begin with \\x93NUMPY; write one with numpy.save";
         reader.read_exact(&mut start).context(not_npy)?;
         ensure!(start.starts_with(MAGIC), not_npy);
         let length = match start[6] {

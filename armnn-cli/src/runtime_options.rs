@@ -125,6 +125,10 @@ pub fn create_runtime(options: CreationOptions) -> anyhow::Result<Runtime> {
             "{error}\n`armnn backends list` tells more about each file, and \
              `armnn backends inspect FILE` about one"
         ),
+        CreateError::OptionForMissingBackend { .. } => anyhow::Error::new(error).context(
+            "the runtime cannot be made; `armnn backends list` tells which backends there are, and \
+             why others cannot be used",
+        ),
         _ => anyhow::Error::new(error).context("the runtime cannot be made"),
     })
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use armnn_runtime::{ExecutionState, Shape, TensorInfo};
 
 /// What an input is in each step.
@@ -91,6 +91,13 @@ pub fn execute(
             collected = of_step;
             collected.iter_mut().for_each(|o| o.steps = Some(steps));
             continue;
+        }
+        if let Some(packed) = of_step.iter().find(|o| o.info.data_type.size().is_none()) {
+            bail!(
+                "outputs of several steps cannot be put together: one is {}, whose elements are no \
+                 whole bytes",
+                packed.info
+            );
         }
         for (index, (all, one)) in collected.iter_mut().zip(of_step).enumerate() {
             ensure!(

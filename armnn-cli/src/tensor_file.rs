@@ -212,6 +212,9 @@ fn make_boolean(bytes: &mut [u8]) {
     }
 }
 
+/// The most steps that are executed in a row.
+const MAX_STEPS: u64 = 1 << 24;
+
 /// Splits off the first axis, which counts steps: how many, and the dimensions of each.
 ///
 /// # Errors
@@ -221,6 +224,11 @@ pub fn split_steps(dims: &[u64]) -> anyhow::Result<(usize, &[u64])> {
         bail!("it has no first axis that could count steps: it is a single element");
     };
     ensure!(*steps > 0, "its first axis counts steps, and is empty");
+    // Steps of no elements take no room in a file.
+    ensure!(
+        *steps <= MAX_STEPS,
+        "its first axis counts {steps} steps; at most {MAX_STEPS} can be executed"
+    );
     Ok((usize::try_from(*steps)?, of_each))
 }
 
@@ -266,6 +274,14 @@ mod tests {
         // dims: [2], data_type: FLOAT, raw_data of 4 bytes.
         let error = pb(b"\x08\x02\x10\x01\x4a\x04\0\0\0\0").unwrap_err();
         assert!(error.to_string().contains("4 bytes"), "{error}");
+    }
+
+    #[test]
+    fn steps_are_as_many_as_can_be_executed() {
+        assert_eq!(split_steps(&[3, 2]).unwrap(), (3, &[2][..]));
+        for dims in [&[][..], &[0, 2], &[1 << 40, 0]] {
+            assert!(split_steps(dims).is_err(), "{dims:?}");
+        }
     }
 
     #[test]

@@ -66,6 +66,19 @@ fn untold_causes(error: &anyhow::Error) -> Vec<String> {
     causes
 }
 
+/// Text from a file, for a terminal: control characters, of which names may have any, are escaped.
+pub fn printable(text: &str) -> String {
+    let mut shown = String::new();
+    for c in text.chars() {
+        if c.is_control() {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
 /// Whether text is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {

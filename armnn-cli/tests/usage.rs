@@ -13,6 +13,8 @@ fn help_of_every_level_shows_an_example() {
         &["backends"],
         &["backends", "list"],
         &["backends", "inspect"],
+        &["backends", "doctor"],
+        &["verify"],
     ] {
         let said = armnn(level.iter().chain(&["--help"]));
         said.succeeds(&["Usage: armnn", "Example", "\n  armnn "]);

@@ -1362,6 +1362,13 @@ fn nothing_panics_and_what_is_taken_is_well_formed() {
         if let Ok(shapes) = infer_shapes(&network, &shapes) {
             planned += 1;
             for (tensor, shape) in network.tensors().iter().zip(shapes) {
+                let finds_out = |id| {
+                    let layer_type: LayerType = network.layer(id).layer_type();
+                    layer_type.output_shape_depends_on_data() || layer_type == LayerType::StandIn
+                };
+                if tensor.producer().is_some_and(finds_out) && !shape.is_known() {
+                    continue;
+                }
                 assert!(shape.is_known());
                 assert!(tensor.info.shape.accepts(&shape), "{} {shape}", tensor.info);
                 assert!(

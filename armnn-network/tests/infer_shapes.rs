@@ -155,8 +155,10 @@ fn dimensions_that_do_not_follow_are_an_error() {
         .add_stand_in_layer(d, &[Some(x)], &outputs, "")
         .unwrap();
     builder.add_output_layer("y", y[0]).unwrap();
-    let error = infer_shapes(&builder.finish().unwrap(), &[Shape::from([4])]).unwrap_err();
-    assert!(matches!(error, NetworkError::Layer { .. }), "{error}");
+    // A layer that no rule is known for may find it out when it is executed.
+    let network = builder.finish().unwrap();
+    let shapes = infer_shapes(&network, &[Shape::from([4])]).unwrap();
+    assert_eq!(shapes[y[0].index()], Shape::from([1, -1]));
 }
 
 #[test]

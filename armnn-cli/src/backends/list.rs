@@ -389,17 +389,9 @@ fn display_beside(path: &Path, other: &Path) -> String {
     }
 }
 
-/// A path for a terminal: control characters, of which a name may have any, are escaped.
+/// A path for a terminal.
 fn printable(path: &Path) -> String {
-    let mut text = String::new();
-    for c in path.to_string_lossy().chars() {
-        if c.is_control() {
-            text.extend(c.escape_default());
-        } else {
-            text.push(c);
-        }
-    }
-    text
+    terminal::printable(&path.to_string_lossy())
 }
 
 #[cfg(test)]

@@ -71,7 +71,7 @@ pub struct Arguments {
     #[arg(short, long)]
     pub quantize_input: bool,
 
-    /// Make Float32 of quantized outputs, before they are written or compared
+    /// Make Float32 of quantized outputs, before they are told and written
     #[arg(short = 'l', long)]
     pub dequantize_output: bool,
 
@@ -86,7 +86,7 @@ pub struct Arguments {
     pub feedback: Vec<String>,
 
     /// How often the model is run and timed; with --steps, how often all steps are
-    #[arg(short = 'I', long, value_name = "N", default_value = "1")]
+    #[arg(short = 'I', long, value_name = "N", default_value = "1", value_parser = at_least_one)]
     pub iterations: NonZeroU32,
 
     /// How often the model is run before that, untimed in the statistics
@@ -209,9 +209,15 @@ fn finite(text: &str) -> Result<f64, String> {
     }
 }
 
+pub(crate) fn at_least_one(text: &str) -> Result<NonZeroU32, String> {
+    text.trim()
+        .parse()
+        .map_err(|_| format!("'{text}' is no whole number from 1 on"))
+}
+
 pub(crate) fn not_negative(text: &str) -> Result<f64, String> {
     match finite(text)? {
-        number if number < 0.0 => Err(format!("'{text}' is below 0")),
+        number if number < 0.0 => Err(format!("'{text}' is below 0; give 0 or more")),
         number => Ok(number),
     }
 }

@@ -126,7 +126,7 @@ impl Comparison {
             .collect();
         (!beyond.is_empty()).then(|| {
             format!(
-                "outputs differ from {} by more than the tolerance of {}: {}",
+                "outputs differ from {} by more than the tolerance of {}: {}; --tolerance allows more",
                 self.with,
                 self.tolerance,
                 beyond.join(", ")

@@ -70,7 +70,7 @@ pub(super) fn execute_on(
         let probed = runtime.probe(id);
         ensure!(
             probed.is_ok(),
-            "{id} cannot be used: {}",
+            "{id} cannot be used: {}; `armnn backends list` tells which can",
             probed.err().map(|e| e.to_string()).unwrap_or_default()
         );
     }

@@ -209,7 +209,8 @@ fn read_raw(
         _ => {
             ensure!(
                 size == expected,
-                "the input takes {expected} bytes, the file has {size}"
+                "the input takes {expected} bytes, the file has {size}: give the elements of \
+                 {in_file} alone, row-major and little-endian"
             );
             None
         }
@@ -257,8 +258,12 @@ pub fn array_names(path: &Path) -> anyhow::Result<Vec<String>> {
 fn open_archive(path: &Path) -> anyhow::Result<ZipArchive<BufReader<File>>> {
     expect_regular_file(path, "the archive")?;
     let file = File::open(path).with_context(|| format!("cannot read '{}'", path.display()))?;
-    ZipArchive::new(BufReader::new(file))
-        .with_context(|| format!("'{}' is no .npz file: not a ZIP archive", path.display()))
+    ZipArchive::new(BufReader::new(file)).with_context(|| {
+        format!(
+            "'{}' is no .npz file: not a ZIP archive; write one with numpy.savez",
+            path.display()
+        )
+    })
 }
 
 fn read_array(

@@ -211,7 +211,8 @@ fn set_shapes(declared: &mut [(String, TensorInfo)], shapes: &[NamedShape]) -> a
         let info = &mut declared[at].1;
         ensure!(
             info.shape.accepts(shape),
-            "--input-tensor-shape gives input '{name}' the shape {shape}; the model takes {}",
+            "--input-tensor-shape gives input '{name}' the shape {shape}; the model takes {}; \
+             only dimensions that are shown as ? can be chosen",
             info.shape
         );
         info.shape = *shape;
@@ -266,7 +267,7 @@ impl<'a> Assignment<'a> {
             let free = this.sources.iter().position(Option::is_none);
             let at = free.with_context(|| {
                 format!(
-                    "there is no input left for '{}': {} files are given, and {}",
+                    "there is no input left for '{}': {} files are given, and the model takes fewer: {}",
                     path.display(),
                     files.len(),
                     list(declared)
@@ -361,7 +362,7 @@ impl<'a> Assignment<'a> {
     fn set(&mut self, at: usize, source: DataSource) -> anyhow::Result<()> {
         if let Some(other) = &self.sources[at] {
             bail!(
-                "both '{other}' and '{source}' are for input '{}'",
+                "both '{other}' and '{source}' are for input '{}'; give one of them",
                 self.declared[at].0
             );
         }

@@ -19,12 +19,12 @@ use std::{path::Path, process::ExitCode};
 use anyhow::{Context as _, bail, ensure};
 use armnn_network::Network;
 use armnn_runtime::{
-    BackendId, ExecutionState, LoadOptions, LoadedNetwork, OptimizedNetwork, OptimizerOptions,
-    Runtime,
+    BackendId, ExecutionState, LoadOptions, LoadedNetwork, OptimizeError, OptimizedNetwork,
+    OptimizerOptions, Runtime,
 };
 
-pub(crate) use self::arguments::not_negative;
 pub use self::arguments::{Arguments, Pin};
+pub(crate) use self::arguments::{at_least_one, not_negative};
 use self::{
     comparison::Comparison,
     inputs::{Input, Request},
@@ -163,7 +163,8 @@ fn check_arguments(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(directory) = &arguments.compare_output {
         ensure!(
             directory.is_dir(),
-            "cannot compare the outputs with those in '{}': there is no such directory",
+            "cannot compare the outputs with those in '{}': there is no such directory; name the \
+             one that holds out0.npy, … or output_0.pb, …",
             directory.display()
         );
     }
@@ -226,12 +227,26 @@ fn optimize(
     };
     runtime
         .optimize(network.clone(), &options)
-        .with_context(|| {
-            format!(
-                "'{}' cannot be given to backends",
-                arguments.model_path.display()
-            )
+        .map_err(|error| {
+            let hint = what_to_do(&error);
+            let model = arguments.model_path.display();
+            anyhow::Error::new(error)
+                .context(format!("'{model}' cannot be given to backends{hint}"))
         })
+}
+
+/// What can be done about an error, where it does not say so itself.
+fn what_to_do(error: &OptimizeError) -> &'static str {
+    match error {
+        OptimizeError::LayerRefused { strict: true, .. } => {
+            "; without --strict, another one of --compute may take the layer"
+        }
+        OptimizeError::LayerRefused { .. } => {
+            "; add one that takes the layer to --compute, or convert the model without it"
+        }
+        OptimizeError::PinRefused { .. } => "; pin the layer to another one, or not at all",
+        _ => "",
+    }
 }
 
 /// The network after the passes that were asked for, on standard error.

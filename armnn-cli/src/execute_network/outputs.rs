@@ -143,7 +143,7 @@ fn largest(values: Vec<f64>) -> Vec<TopElement> {
 pub fn prepare_directory(directory: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(directory).with_context(|| {
         format!(
-            "cannot make the directory for outputs '{}'",
+            "cannot make the directory for outputs '{}'; name another one",
             directory.display()
         )
     })

@@ -7,7 +7,7 @@ use super::{
     profile::TimedLayers,
     report::{Deviation, LayerName, Report},
 };
-use crate::terminal::{Style, number};
+use crate::terminal::{Style, number, printable};
 
 /// How many layers of one deviation are named.
 const LAYERS_SHOWN: usize = 6;
@@ -47,7 +47,9 @@ fn write_inputs(out: &mut String, report: &Report, style: Style) -> std::fmt::Re
         write!(
             out,
             "  {}  {}{:?}  ",
-            input.name, input.data_type, input.shape
+            printable(&input.name),
+            input.data_type,
+            input.shape
         )?;
         match &input.source {
             Some(source) => writeln!(out, "{source}")?,
@@ -63,7 +65,7 @@ fn write_outputs(out: &mut String, report: &Report, style: Style) -> std::fmt::R
         write!(
             out,
             "  {}  {}{:?}  {}",
-            output.name,
+            printable(&output.name),
             output.data_type,
             output.shape,
             range(output)
@@ -106,7 +108,7 @@ fn write_comparisons(out: &mut String, report: &Report, style: Style) -> std::fm
             writeln!(
                 out,
                 "  {}  {}  root mean square {}",
-                output.name,
+                printable(&output.name),
                 if output.within_tolerance {
                     style.good(largest)
                 } else {
@@ -178,7 +180,7 @@ fn write_timed(
         }
     }
     if let Some((name, layer_type)) = &timed.first {
-        write!(out, "{layer_type}  {}", style.faint(name))?;
+        write!(out, "{layer_type}  {}", style.faint(printable(name)))?;
     }
     if let Some(more @ 1..) = timed.layers.len().checked_sub(1) {
         write!(out, "  and {more} more layers")?;
@@ -294,7 +296,7 @@ fn names(layers: &[LayerName]) -> String {
         .take(LAYERS_SHOWN)
         .map(|layer| match layer.name.as_str() {
             "" => format!("layer {}", layer.index),
-            name => name.to_owned(),
+            name => printable(name),
         });
     let mut text = shown.collect::<Vec<_>>().join(", ");
     if layers.len() > LAYERS_SHOWN {

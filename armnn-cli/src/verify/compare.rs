@@ -61,11 +61,11 @@ pub fn compare(
         dims: &dims,
     };
     match (got_numbers, want_numbers) {
-        (Numbers::Floats(got), Numbers::Floats(want)) => {
+        (Numbers::Floats(got), Numbers::Floats(want)) if got.len() == want.len() => {
             let limit = FloatLimit::new(rule, &want, meta)?;
             compare_floats(&got, &want, &limit, place)
         }
-        (Numbers::Integers(got), Numbers::Integers(want)) => {
+        (Numbers::Integers(got), Numbers::Integers(want)) if got.len() == want.len() => {
             let limit = match rule {
                 Rule::Recorded(Tolerance::Lsb { value, .. }) => value,
                 _ => 0,

@@ -10,7 +10,7 @@ mod workers;
 use std::{
     collections::BTreeSet,
     ffi::OsString,
-    num::NonZeroUsize,
+    num::NonZeroU32,
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
@@ -29,7 +29,7 @@ use self::{
 pub use self::{compare::difference, discovery::recorded_outputs};
 use crate::{
     args::Format,
-    execute_network::not_negative,
+    execute_network::{at_least_one, not_negative},
     isolation,
     progress::Progress,
     runtime_options::BackendOptions,
@@ -75,16 +75,16 @@ pub struct Arguments {
     pub list: Option<PathBuf>,
 
     /// How far an element may be from the recorded one, relative to that
-    #[arg(long, value_name = "NUMBER", default_value_t = 1e-3, value_parser = not_negative)]
+    #[arg(long, value_name = "NUMBER", default_value = "1e-3", value_parser = not_negative)]
     pub rtol: f64,
 
     /// How far it may be besides
-    #[arg(long, value_name = "NUMBER", default_value_t = 1e-7, value_parser = not_negative)]
+    #[arg(long, value_name = "NUMBER", default_value = "1e-7", value_parser = not_negative)]
     pub atol: f64,
 
     /// How many cases run at the same time; default: as many as the machine has processors
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub jobs: Option<NonZeroU32>,
 
     /// How many threads backends may compute on in each case; default: the machine's processors,
     /// shared among the jobs
@@ -236,8 +236,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 /// The names in a list.
 fn read_list(path: &Path) -> anyhow::Result<BTreeSet<String>> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the list of cases '{}'", path.display()))?;
+    let text = std::fs::read_to_string(path).with_context(|| {
+        format!(
+            "cannot read the list of cases '{}'; check the path",
+            path.display()
+        )
+    })?;
     let names: BTreeSet<String> = text
         .lines()
         .map(str::trim)
@@ -303,7 +307,7 @@ struct Jobs {
 impl Jobs {
     fn new(arguments: &Arguments) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let count = arguments.jobs.map_or(processors, usize::from);
+        let count = arguments.jobs.map_or(processors, |n| n.get() as usize);
         let share = u32::try_from(processors / count)
             .unwrap_or(1)
             .clamp(1, 1024);
@@ -415,15 +419,17 @@ impl Summary {
 impl CaseReport {
     fn line(&self, style: Style) -> String {
         let word = |text: &str| format!("{text:11}");
+        let (name, detail) = (
+            terminal::printable(&self.name),
+            terminal::printable(&self.detail),
+        );
         let (word, detail) = match self.status {
-            Status::Passed => (style.good(word("passed")), style.faint(&self.detail)),
-            Status::Unsupported => (style.notable(word("unsupported")), self.detail.clone()),
-            Status::Crashed => (style.bad(word("crashed")), self.detail.clone()),
-            Status::Failed | Status::CannotStart => {
-                (style.bad(word("failed")), self.detail.clone())
-            }
+            Status::Passed => (style.good(word("passed")), style.faint(detail)),
+            Status::Unsupported => (style.notable(word("unsupported")), detail),
+            Status::Crashed => (style.bad(word("crashed")), detail),
+            Status::Failed | Status::CannotStart => (style.bad(word("failed")), detail),
         };
-        format!("{word}  {}  {detail}\n", self.name)
+        format!("{word}  {name}  {detail}\n")
     }
 }
 
@@ -441,6 +447,19 @@ mod tests {
         );
         assert_eq!(last_words("a\nb\n\n").unwrap(), "b");
         assert_eq!(last_words("\n"), None);
+    }
+
+    #[test]
+    fn a_name_cannot_forge_lines_or_colours() {
+        let report = CaseReport {
+            name: "a\npassed  b".to_owned(),
+            status: Status::Failed,
+            detail: "output '\u{1b}[32m'".to_owned(),
+        };
+        assert_eq!(
+            report.line(Style::Plain),
+            "failed       a\\npassed  b  output '\\u{1b}[32m'\n"
+        );
     }
 
     #[test]

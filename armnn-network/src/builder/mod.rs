@@ -240,8 +240,11 @@ impl NetworkBuilder {
         let known: Vec<Option<KnownValue>> =
             inputs.iter().map(|id| self.known_value((*id)?)).collect();
         let known: Vec<Option<&KnownValue>> = known.iter().map(Option::as_ref).collect();
-        let shapes: Vec<Shape> = infos.iter().map(|info| info.shape).collect();
-        evaluate(descriptor, &known, infos.first()?.data_type, &shapes)
+        let outputs: Vec<(DataType, Shape)> = infos
+            .iter()
+            .map(|info| (info.data_type, info.shape))
+            .collect();
+        evaluate(descriptor, &known, &outputs)
     }
 
     /// What is known of the value of a tensor before anything is executed: of a small constant, of a

@@ -14,7 +14,9 @@
 //! one can call [`is_layer_supported`] and [`create_workload`], or make a [`CpuRefModelContext`].
 
 mod activation;
+mod arg_min_max;
 mod batch_mat_mul;
+mod block;
 mod cast;
 mod comparison;
 mod concat;
@@ -23,6 +25,7 @@ mod convolution_nchw;
 mod convolution_nhwc;
 mod copy;
 mod depthwise_convolution2d;
+mod element_type;
 mod element_workload;
 mod elementwise_binary;
 mod elementwise_unary;
@@ -30,6 +33,7 @@ mod float_workload;
 mod fully_connected;
 mod gather;
 mod layer_checks;
+mod logical_binary;
 mod lookup_table;
 mod loop_nest;
 mod matrix;
@@ -41,8 +45,10 @@ mod quantize;
 mod quantized_arithmetic;
 mod reciprocal;
 mod reduce;
+mod repetition;
 mod reshape;
 mod resize;
+mod select;
 mod sliding_window;
 mod softmax;
 mod split;
@@ -51,6 +57,7 @@ mod strided_slice;
 mod test_harness;
 mod transpose;
 mod weighted_sum;
+mod workload_function;
 
 use armnn_backend_api::{
     BackendKind, Capabilities, DescriptorRef, HostMemory, IBackendInternal, LayerView,
@@ -135,17 +142,23 @@ macro_rules! layers {
 
 layers! {
     Activation: activation::check, activation::workload;
+    ArgMinMax: arg_min_max::check, arg_min_max::workload;
     BatchMatMul: batch_mat_mul::check, batch_mat_mul::workload;
+    BatchToSpaceNd: block::check_batch_to_space_nd, block::batch_to_space_nd_workload;
+    BroadcastTo: repetition::check_broadcast_to, repetition::broadcast_to_workload;
     Cast: cast::check, cast::workload;
     Comparison: comparison::check, comparison::workload;
     Concat: concat::check, concat::workload;
     Convolution2d: convolution2d::check, convolution2d::workload;
+    DepthToSpace: block::check_depth_to_space, block::depth_to_space_workload;
     DepthwiseConvolution2d: depthwise_convolution2d::check, depthwise_convolution2d::workload;
     Dequantize: quantize::check_dequantize, quantize::dequantize_workload;
     ElementwiseBinary: elementwise_binary::check, elementwise_binary::workload;
     ElementwiseUnary: elementwise_unary::check, elementwise_unary::workload;
+    Fill: repetition::check_fill, repetition::fill_workload;
     FullyConnected: fully_connected::check, fully_connected::workload;
     Gather: gather::check, gather::workload;
+    LogicalBinary: logical_binary::check, logical_binary::workload;
     Pad: pad::check, pad::workload;
     Pooling2d: pooling2d::check, pooling2d::workload;
     Prelu: prelu::check, prelu::workload;
@@ -153,9 +166,15 @@ layers! {
     Reduce: reduce::check, reduce::workload;
     Reshape: reshape::check, reshape::workload;
     Resize: resize::check, resize::workload;
+    ReverseV2: repetition::check_reverse, repetition::reverse_workload;
+    Select: select::check, select::workload;
     Softmax: softmax::check, softmax::workload;
+    SpaceToBatchNd: block::check_space_to_batch_nd, block::space_to_batch_nd_workload;
+    SpaceToDepth: block::check_space_to_depth, block::space_to_depth_workload;
     Split: split::check, split::workload;
+    Stack: repetition::check_stack, repetition::stack_workload;
     StridedSlice: strided_slice::check, strided_slice::workload;
+    Tile: repetition::check_tile, repetition::tile_workload;
     Transpose: transpose::check, transpose::workload;
 }
 

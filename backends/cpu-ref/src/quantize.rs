@@ -1,5 +1,7 @@
 //! Quantize and Dequantize.
 
+mod requantize;
+
 use std::marker::PhantomData;
 
 use armnn_backend_api::{
@@ -14,18 +16,15 @@ use crate::{
     layer_checks::{
         FLOATS, dims, input, invalid, num_elements, output, refusal, require_input, require_output,
     },
+    quantized_arithmetic::QUANTIZED,
 };
-
-const QUANTIZED: &[DataType] = &[
-    DataType::QAsymmU8,
-    DataType::QAsymmS8,
-    DataType::QSymmS8,
-    DataType::QSymmS16,
-];
 
 /// For Quantize.
 pub(crate) fn check_quantize(layer: LayerView<'_>, _: &QuantizeDescriptor) -> Result<()> {
-    require_input(layer, 0, &[FLOATS])?;
+    require_input(layer, 0, &[FLOATS, QUANTIZED])?;
+    if input(layer, 0)?.data_type().is_quantized() {
+        return requantize::check(layer);
+    }
     require_output(layer, 0, &[QUANTIZED])?;
     require_parameters(output(layer, 0)?, "output")
 }
@@ -46,6 +45,9 @@ pub(crate) fn quantize_workload(
     let parameters = Parameters::new(layer, to)?;
     if num_elements(layer, from)? != parameters.num_elements {
         return Err(invalid("input and output differ in size"));
+    }
+    if from.data_type().is_quantized() {
+        return requantize::workload(layer);
     }
     Ok(match (from.data_type(), to.data_type()) {
         (DataType::Float16, DataType::QAsymmU8) => boxed_quantize::<f16, u8>(parameters),

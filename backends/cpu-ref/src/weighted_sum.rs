@@ -71,6 +71,7 @@ pub(crate) trait Sum: Copy + Send + Sync + 'static {
     fn add(self, other: i64) -> Self;
     fn plus(self, other: Self) -> Self;
     fn rescaled(self, rescaling: &Rescaling, channel: usize) -> i32;
+    fn by_fixed_point(self, factor: Multiplier) -> i32;
 }
 
 impl Sum for i32 {
@@ -99,6 +100,11 @@ impl Sum for i32 {
             Rescaling::Real(factors) => rounded(f64::from(self) * factors[channel]),
         }
     }
+
+    #[inline]
+    fn by_fixed_point(self, factor: Multiplier) -> i32 {
+        factor.apply(self)
+    }
 }
 
 impl Sum for i64 {
@@ -126,6 +132,11 @@ impl Sum for i64 {
             Rescaling::Wide(multipliers) => multipliers[channel].apply_wide(self),
             Rescaling::Real(factors) => rounded(self as f64 * factors[channel]),
         }
+    }
+
+    #[inline]
+    fn by_fixed_point(self, factor: Multiplier) -> i32 {
+        factor.apply_wide(self)
     }
 }
 
