@@ -96,11 +96,17 @@ mod tests {
     }
 
     #[test]
-    fn the_approximation_of_gelu_is_refused() {
-        let options = write::GeluOptions { approximate: true };
-        let options = write::BuiltinOptions::GeluOptions(Box::new(options));
-        let refused = lower(Op::Gelu, &[float(&[3])], &[float(&[3])], options);
-        assert_refused(refused, "operator 0 (GELU): the approximation of Gelu");
+    fn the_approximation_of_gelu_is_a_function_of_its_own() {
+        for (approximate, function) in [
+            (false, ActivationFunction::Gelu),
+            (true, ActivationFunction::GeluTanh),
+        ] {
+            let options = write::GeluOptions { approximate };
+            let options = write::BuiltinOptions::GeluOptions(Box::new(options));
+            let network = lower(Op::Gelu, &[float(&[3])], &[float(&[3])], options).unwrap();
+            let expected = ActivationDescriptor::new(function, 0.0, 0.0);
+            assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+        }
     }
 
     #[test]

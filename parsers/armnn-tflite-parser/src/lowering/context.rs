@@ -7,7 +7,7 @@ use planus::ReadAsRoot;
 use super::options::Options;
 use super::problem::{Problem, Result};
 use super::subgraph::{Lowering, Value, check_storage, in_tensor};
-use super::tensor_info::{declaration, has_shape, tensor_info};
+use super::tensor_info::{declaration, has_shape, quantization, tensor_info};
 use super::{activation, cut};
 use crate::error::Short;
 use crate::model::{Operator, OperatorOptions, Tensor};
@@ -104,6 +104,28 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
                 let index = self.operator.outputs.get(position).unwrap_or_default();
                 in_tensor(problem, index, tensor)
             })
+    }
+
+    /// What the file says of an output, but for its shape and its type, which is that of a tensor.
+    pub(super) fn declaration_like(
+        &self,
+        position: usize,
+        id: TensorId,
+    ) -> Result<OutputDeclaration> {
+        let data_type = self.info(id)?.data_type;
+        let declared = self.declaration(position);
+        match &declared {
+            Ok(declaration) if declaration.data_type != Some(data_type) => {}
+            _ => return declared,
+        }
+        let tensor = self.output_tensor(position)?;
+        let quantization = quantization(tensor)?;
+        Ok(OutputDeclaration {
+            name: (!tensor.name.is_empty()).then(|| tensor.name.to_owned()),
+            data_type: Some(data_type),
+            quantization: (!quantization.is_none()).then_some(quantization),
+            shape: None,
+        })
     }
 
     /// The shape that the file says of an output, if it says any.
@@ -276,11 +298,22 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         function: ActivationFunctionType,
     ) -> Result {
         let declaration = self.declaration(0)?;
+        self.emit_activated_as(descriptor, inputs, function, declaration)
+    }
+
+    /// The same, of a type that is known otherwise than from the file.
+    pub(super) fn emit_activated_as(
+        &mut self,
+        descriptor: impl Into<LayerDescriptor>,
+        inputs: &[Option<TensorId>],
+        function: ActivationFunctionType,
+        declaration: OutputDeclaration,
+    ) -> Result {
         match activation::fused(function, declaration.data_type)? {
-            None => self.emit(descriptor, inputs),
+            None => self.emit_declared(0, descriptor, inputs, declaration),
             Some(activation) => {
-                let id = self.step(0, descriptor, inputs, declaration)?;
-                self.emit(activation, &[Some(id)])
+                let id = self.step(0, descriptor, inputs, declaration.clone())?;
+                self.emit_declared(0, activation, &[Some(id)], declaration)
             }
         }
     }

@@ -24,7 +24,10 @@ macro_rules! activated {
             let function = options.fused_activation_function()?;
             let descriptor = ElementwiseBinaryDescriptor::new(BinaryOperation::$Operation);
             let inputs = [Some(context.input(0)?), Some(context.input(1)?)];
-            context.emit_activated(descriptor, &inputs, function)
+            // The output has the inputs' type, whatever the file says.
+            let first = context.input(0)?;
+            let declaration = context.declaration_like(0, first)?;
+            context.emit_activated_as(descriptor, &inputs, function, declaration)
         }
     )*};
 }

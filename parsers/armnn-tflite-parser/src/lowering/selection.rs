@@ -327,11 +327,8 @@ mod tests {
         let refused = lower(Op::Split, &inputs, &parts[..2], split(3));
         assert_refused(refused, "it makes 3 parts, but has 2 outputs");
         let uneven = [float(&[2, 4]), float(&[2, 2])];
-        let refused = lower(Op::Split, &inputs, &uneven, split(2));
-        assert_refused(
-            refused,
-            "the output becomes [2, 3], but the file says [2, 4]",
-        );
+        let network = lower(Op::Split, &inputs, &uneven, split(2)).unwrap();
+        assert_eq!(outputs(&network), ["Float32[2, 3]"; 2]);
         let inputs = [ints(&[0]).shaped(&[]), float(&[5])];
         let refused = lower(Op::Split, &inputs, &uneven, split(2));
         assert_refused(refused, "dimension 0 of [5] is cut into 2 equal parts");
@@ -393,7 +390,29 @@ mod tests {
         let network = lower(Op::Gather, &inputs, &[float(&[2, 4, 5])], options(0)).unwrap();
         let expected = GatherDescriptor { axis: 1 };
         assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
-        let refused = lower(Op::Gather, &inputs, &[float(&[2, 4, 5])], options(1));
-        assert_refused(refused, "(GATHER): batch_dims of 1");
+        let refused = lower(Op::Gather, &inputs, &[float(&[2, 4, 5])], options(3));
+        assert_refused(refused, "(GATHER): batch_dims of 3");
+    }
+
+    #[test]
+    fn each_batch_may_have_indices_of_its_own() {
+        // [N, A, X, B] by indices [N, I] along dimension 2 is [N, A, I, B].
+        let options = write::GatherOptions {
+            axis: 2,
+            batch_dims: 1,
+        };
+        let options = write::BuiltinOptions::GatherOptions(Box::new(options));
+        let inputs = [float(&[2, 3, 7, 4]), typed(TensorType::Int32, &[2, 5])];
+        let network = lower(Op::Gather, &inputs, &[float(&[])], options).unwrap();
+        assert_eq!(
+            types(&network),
+            [
+                LayerType::Transpose,
+                LayerType::Reshape,
+                LayerType::GatherNd,
+                LayerType::Transpose
+            ]
+        );
+        assert_eq!(outputs(&network), ["Float32[2, 3, 5, 4]"]);
     }
 }

@@ -36,9 +36,10 @@ pub(super) fn lower(context: &mut Context<'_, '_, '_>) -> Result {
         .collect::<Result<Vec<_>>>()?;
     let declarations = (0..context.output_count())
         .map(|position| {
+            let declaration = context.declaration(position)?;
             Ok(OutputDeclaration {
                 shape: context.declared_shape(position)?,
-                ..context.declaration(position)?
+                ..declaration
             })
         })
         .collect::<Result<Vec<OutputDeclaration>>>()?;
@@ -138,9 +139,9 @@ mod tests {
         let mut model = TestModel::default();
         let input = model.input(float(&[3]));
         let output = model.tensor(float(&[3]));
-        model.operator(Op::Cumsum, &[input], &[output], None);
+        model.operator(Op::SkipGram, &[input], &[output], None);
         model.output(output);
-        assert_refused(model.parse_with(stand_ins()), "CUMSUM (version 1, once");
+        assert_refused(model.parse_with(stand_ins()), "SKIP_GRAM (version 1, once");
     }
 
     #[test]

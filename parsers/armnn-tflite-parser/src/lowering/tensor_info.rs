@@ -109,7 +109,8 @@ fn element_type(tensor: &Tensor<'_>) -> Result<(DataType, Quantization)> {
     Ok((data_type, quantization))
 }
 
-fn quantization(tensor: &Tensor<'_>) -> Result<Quantization> {
+/// How the numbers are quantized, if they are.
+pub(super) fn quantization(tensor: &Tensor<'_>) -> Result<Quantization> {
     let Some(quantization) = &tensor.quantization else {
         return Ok(Quantization::NONE);
     };
