@@ -339,7 +339,10 @@ impl ExecutionState {
 
     /// Whether the sizes of the outputs are known before an execution.
     pub(super) fn knows_output_sizes(&self) -> bool {
-        matches!(self.kind, Kind::Segment(_))
+        match &self.kind {
+            Kind::Segment(state) => state.knows_output_sizes(),
+            Kind::Graph(_) => false,
+        }
     }
 
     /// What a variable holds, by its name; `None` if there is no such variable, or it has no value
