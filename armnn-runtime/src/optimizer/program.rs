@@ -335,9 +335,8 @@ fn is_plain(network: &Network) -> bool {
         Operation::Deferred(_) | Operation::Shape { .. } | Operation::Runtime(_) => true,
     });
     let dynamic = || {
-        let produced = network.tensors().iter().filter(|t| t.producer().is_some());
-        let mut unknown = produced.filter(|t| !t.info.shape.is_known());
-        unknown.any(|_| network.parts().len() != 1)
+        let mut produced = network.tensors().iter().filter(|t| t.producer().is_some());
+        produced.any(|tensor| !tensor.info.shape.is_known()) && network.parts().len() != 1
     };
     let values = network
         .tensors()
