@@ -274,7 +274,9 @@ fn splitting_and_joining_tensors_without_elements_is_a_matter_of_shapes() {
     let construct = SequenceOperation::Construct;
     let operations = [split, construct].map(RuntimeOperation::Sequence);
     for operation in operations {
-        builder.add_runtime_layer("", operation, &[Some(x)]).unwrap();
+        builder
+            .add_runtime_layer("", operation, &[Some(x)])
+            .unwrap();
     }
     let all = RuntimeOperation::Sequence(SequenceOperation::Construct);
     let all = builder
