@@ -34,6 +34,7 @@ mod float_workload;
 mod fully_connected;
 mod gather;
 mod gather_nd;
+mod interpolate;
 mod layer_checks;
 mod local_response;
 mod logical_binary;
@@ -180,6 +181,7 @@ layers! {
     GatherNd: gather_nd::check_nd, gather_nd::nd_workload;
     Gru: recurrent::check_gru, recurrent::gru_workload;
     InstanceNormalization: normalization::check_instance, normalization::instance_workload;
+    Interpolate: interpolate::check, interpolate::workload;
     L2Normalization: normalization::check_l2, normalization::l2_workload;
     LayerNormalization: normalization::check_layer, normalization::layer_workload;
     LogSoftmax: normalization::check_log_softmax, normalization::log_softmax_workload;
