@@ -187,7 +187,7 @@ fn reflected(x: f32, [least, most]: [f32; 2]) -> f32 {
     }
     let rest = from % range;
     // Each time the other end is met, the direction turns.
-    let is_near = (from / range) as u64 % 2 == 0;
+    let is_near = ((from / range) as u64).is_multiple_of(2);
     match (x < least) == is_near {
         true => least + rest,
         false => most - rest,
