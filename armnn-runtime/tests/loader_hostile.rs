@@ -182,7 +182,8 @@ fn a_file_that_ends_anywhere_is_refused_before_the_dynamic_linker_sees_it() {
             places.push(("in the dynamic section or the notes", offset + size / 2));
         }
     }
-    assert!(places.len() >= 12, "{places:?}");
+    // Some linkers make two segments, others four.
+    assert!(places.len() >= 10, "{places:?}");
     for (place, length) in places {
         fs::write(nest.at("Cut"), &bytes[..length]).unwrap();
         let verdict = nest.verdict("Cut");
