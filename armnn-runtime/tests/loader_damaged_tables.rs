@@ -9,7 +9,14 @@
 mod inspection;
 mod shared_objects;
 
-use std::{collections::BTreeSet, fs, ops::Range, os::fd::AsRawFd as _, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    ops::Range,
+    os::fd::AsRawFd as _,
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use armnn_runtime::loader::{
     inspect::{HostInterface, inspect_path},
@@ -46,6 +53,12 @@ fn backend(file: &Path, hash_style: &str) {
         .flag("-s")
         .flag(&format!("-Wl,-z,relro,-z,now,--hash-style={hash_style}"))
         .build(file);
+}
+
+/// One at a time: a child that is forked while another test is in the dynamic linker loads nothing.
+fn serial() -> MutexGuard<'static, ()> {
+    static SERIAL: Mutex<()> = Mutex::new(());
+    SERIAL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -158,6 +171,7 @@ impl Sound {
 /// All headers and tables, four bytes at a time.
 #[test]
 fn whatever_table_is_damaged_the_process_lives_until_code_of_the_file_runs() {
+    let _serial = serial();
     let root = directory();
     let file = root.path().join("Arm_X_backend.so");
     backend(&file, "both");
@@ -197,6 +211,7 @@ fn whatever_table_is_damaged_the_process_lives_until_code_of_the_file_runs() {
 #[test]
 fn a_hash_chain_in_a_circle_is_found_before_the_dynamic_linker_follows_it() {
     const HASH: usize = 4;
+    let _serial = serial();
     let root = directory();
     let file = root.path().join("Arm_X_backend.so");
     backend(&file, "sysv");
@@ -224,6 +239,7 @@ fn a_hash_chain_in_a_circle_is_found_before_the_dynamic_linker_follows_it() {
 /// What newer linkers can do.
 #[test]
 fn packed_relocations_are_followed() {
+    let _serial = serial();
     let root = directory();
     let file = root.path().join("Arm_X_backend.so");
     backend(&file, "gnu,-z,pack-relative-relocs");
