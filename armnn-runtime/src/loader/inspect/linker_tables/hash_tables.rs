@@ -57,7 +57,7 @@ impl Tables<'_> {
             return self.count_by_hash(table);
         }
         let (symbols, names) = (self.tag(elf::DT_SYMTAB)?, self.tag(elf::DT_STRTAB)?);
-        let between = names.checked_sub(symbols).unwrap_or(0) / SYMBOL;
+        let between = names.saturating_sub(symbols) / SYMBOL;
         Some(between.max(at_least))
     }
 

@@ -365,8 +365,13 @@ mod tests {
     fn the_libraries_of_this_system_are_not_taken_for_damaged() {
         let mut seen = 0;
         let directories = ["/lib64", "/usr/lib", "/usr/lib64"].map(String::from);
-        let own = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
-        for directory in directories.into_iter().chain([own]) {
+        let architecture = std::env::consts::ARCH;
+        let own = [
+            format!("/usr/lib/{architecture}-linux-gnu"),
+            // Where those of a cross compiler are.
+            format!("/usr/{architecture}-linux-gnu/lib"),
+        ];
+        for directory in directories.into_iter().chain(own) {
             let Ok(entries) = std::fs::read_dir(directory) else {
                 continue;
             };
