@@ -29,7 +29,7 @@ pub(super) fn execute(
         }
         RuntimeOperation::Scan(body) => scan::execute(&layer, body, bodies, run),
         RuntimeOperation::Sequence(operation) => {
-            sequence::execute(&layer, operation).map(|value| vec![value])
+            sequence::execute(&layer, operation, run.memory_limit).map(|value| vec![value])
         }
         other => Err(layer.failed(format!("{} is not executed yet", other.name()))),
     }
