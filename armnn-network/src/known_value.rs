@@ -42,6 +42,28 @@ impl KnownValue {
     /// The most elements that a value has: what determines shapes is small.
     pub const MOST_ELEMENTS: usize = 4096;
 
+    /// Whether values of the type can be held.
+    pub fn holds(data_type: DataType) -> bool {
+        Self::is_real(data_type)
+            || matches!(
+                data_type,
+                DataType::Boolean
+                    | DataType::Int8
+                    | DataType::Int16
+                    | DataType::Signed32
+                    | DataType::Signed64
+                    | DataType::UInt8
+                    | DataType::UInt16
+                    | DataType::UInt32
+                    | DataType::UInt64
+            )
+    }
+
+    /// Whether values of the type are held as real numbers.
+    pub(crate) fn is_real(data_type: DataType) -> bool {
+        matches!(data_type, DataType::Float32 | DataType::Float64)
+    }
+
     /// The value of a tensor of elements, row-major and in the byte order of the machine (which is
     /// that of constants); `None` if it is too large, or of a type that determines no shapes.
     pub fn from_bytes(info: &TensorInfo, bytes: &[u8]) -> Option<Self> {
@@ -63,7 +85,11 @@ impl KnownValue {
             }};
         }
         let elements = match info.data_type {
-            DataType::Boolean | DataType::UInt8 => decode!(u8, Integers, i64),
+            DataType::Boolean => {
+                let values = bytes.iter().map(|&byte| Some(i64::from(byte != 0)));
+                KnownElements::Integers(values.collect())
+            }
+            DataType::UInt8 => decode!(u8, Integers, i64),
             DataType::Int8 => decode!(i8, Integers, i64),
             DataType::Int16 => decode!(i16, Integers, i64),
             DataType::UInt16 => decode!(u16, Integers, i64),

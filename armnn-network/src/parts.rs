@@ -16,7 +16,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub enum Part {
     /// Layers of backends.
-    Segment(Segment),
+    Segment(Box<Segment>),
     /// A layer that the runtime does itself.
     Operation(LayerId),
 }
@@ -66,7 +66,7 @@ impl Network {
         let mut parts = Vec::new();
         for stage in 0..=last {
             if let Some(layers) = layers_of.remove(&stage) {
-                parts.push(Part::Segment(self.segment(layers, &needed)));
+                parts.push(Part::Segment(Box::new(self.segment(layers, &needed))));
             }
             let operations = operations_of.remove(&stage).unwrap_or_default();
             parts.extend(operations.into_iter().map(Part::Operation));
@@ -98,13 +98,16 @@ impl Network {
                     .map(|parameter| parameter.stage.saturating_add(1));
                 stage = first.max().unwrap_or(0).max(stage);
             }
-            let known = match &layer.operation {
-                Operation::Shape { .. } => true,
-                Operation::Layer(descriptor) => {
-                    is_evaluated(descriptor) && inputs().all(|input| input.known)
-                }
-                Operation::Deferred(_) | Operation::Runtime(_) => false,
+            let can_be_evaluated = match &layer.operation {
+                Operation::Layer(descriptor) => is_evaluated(descriptor),
+                Operation::Deferred(deferred) => deferred.rule.is_evaluated(),
+                Operation::Shape { .. } | Operation::Runtime(_) => false,
             };
+            let holds = |id: &TensorId| KnownValue::holds(self.tensor(*id).info.data_type);
+            let known = matches!(layer.operation, Operation::Shape { .. })
+                || can_be_evaluated
+                    && inputs().all(|input| input.known)
+                    && layer.outputs.iter().all(holds);
             let later = match &layer.operation {
                 Operation::Runtime(_) => true,
                 Operation::Layer(descriptor) => {
@@ -227,7 +230,11 @@ fn may_be_parameter(tensor: &Tensor) -> bool {
     let count = info.shape.num_elements();
     tensor.value_type.is_none()
         && info.shape.rank() <= 2
-        && count.is_none_or(|count| count <= KnownValue::MOST_ELEMENTS as u64)
+        && match count {
+            Some(count) => count <= KnownValue::MOST_ELEMENTS as u64,
+            // A list of unknown length; what has two unknown dimensions is data.
+            None => info.shape.rank() <= 1,
+        }
 }
 
 /// For each input of a segment, whether the parameters of a layer depend on its value.
@@ -236,7 +243,10 @@ fn value_inputs(network: &Network) -> Vec<bool> {
     for layer in network.layers.iter().rev() {
         match &layer.operation {
             Operation::Deferred(deferred) => {
-                for id in layer.inputs.iter().skip(deferred.n_data).flatten() {
+                let is_wanted = deferred.rule.is_evaluated()
+                    && layer.outputs.iter().any(|id| wanted[id.index()]);
+                let first = if is_wanted { 0 } else { deferred.n_data };
+                for id in layer.inputs.iter().skip(first).flatten() {
                     wanted[id.index()] = true;
                 }
             }

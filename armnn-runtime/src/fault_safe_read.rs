@@ -63,7 +63,7 @@ pub(crate) fn read_text(address: usize) -> Result<Vec<u8>, TextError> {
 }
 
 /// Fills `buffer` with what is at `address`.
-fn read_own_memory(address: usize, buffer: &mut [u8]) -> Result<(), TextError> {
+pub(crate) fn read_own_memory(address: usize, buffer: &mut [u8]) -> Result<(), TextError> {
     match read_by_system_call(address, buffer) {
         // Sandboxes may forbid that call; most leave the file open.
         Err(TextError::Unreadable(_)) => read_by_memory_file(address, buffer),

@@ -46,7 +46,9 @@ fn bytes_of(values: &[f32]) -> Vec<u8> {
 }
 
 fn floats(bytes: &[u8]) -> Vec<f32> {
-    armnn_backend_api::cast_slice::<f32>(bytes).unwrap().to_vec()
+    armnn_backend_api::cast_slice::<f32>(bytes)
+        .unwrap()
+        .to_vec()
 }
 
 fn constant(builder: &mut NetworkBuilder, value: f32) -> TensorId {
@@ -79,7 +81,9 @@ fn shapes_may_differ_from_thread_to_thread_and_change_in_each() {
     let loaded = doubling();
     in_threads(|thread, round| {
         let n = 1 + (thread + round) % 5;
-        let x: Vec<f32> = (0..n).map(|i| -((thread * 100 + round + i) as f32)).collect();
+        let x: Vec<f32> = (0..n)
+            .map(|i| -((thread * 100 + round + i) as f32))
+            .collect();
         let shape = Shape::from([n as i64]);
         let outputs = loaded
             .run(&[HostTensor::from_f32(shape, &x).unwrap()])

@@ -1,10 +1,10 @@
 //! Layers whose descriptors follow from tensors.
 
-use armnn_backend_api::{DataType, Shape, TensorInfo};
+use armnn_backend_api::{DataType, LayerType, Shape, TensorInfo};
 
-use super::{NetworkBuilder, OutputDeclaration};
+use super::{NetworkBuilder, OutputDeclaration, check_arity, is_undeclared};
 use crate::error::{LayerProblem, NetworkError, input_list};
-use crate::inference::{merge, shape_value};
+use crate::inference::{input_name, merge, shape_value};
 use crate::parameter_rules::{Parameter, Resolved};
 use crate::tensor_rules::check_info_but_missing_quantization;
 use crate::type_rules::output_types;
@@ -36,7 +36,12 @@ impl NetworkBuilder {
         let all: Vec<Option<TensorId>> = inputs.iter().chain(parameters).copied().collect();
         self.check_inputs(&layer_name, layer_type, &all)?;
         let resolved = self
-            .resolve(&rule, inputs, parameters)
+            .check_tensors(layer_type, &all)
+            .and_then(|()| self.resolve(&rule, inputs, parameters))
+            .and_then(|resolved| {
+                check_counts(&resolved, inputs, outputs.len())?;
+                Ok(resolved)
+            })
             .map_err(|problem| self.layer_error(&layer_name, layer_type, &all, problem))?;
         if resolved.complete {
             let declared: Vec<OutputDeclaration> = resolved
@@ -119,6 +124,31 @@ impl NetworkBuilder {
         Ok(id)
     }
 
+    /// Checks that inputs and parameters are tensors whose quantization, if any, is known.
+    fn check_tensors(
+        &self,
+        layer_type: LayerType,
+        all: &[Option<TensorId>],
+    ) -> Result<(), LayerProblem> {
+        for (index, id) in all.iter().enumerate() {
+            let Some(tensor) = id.and_then(|id| self.tensor(id)) else {
+                continue;
+            };
+            if let Some(found) = &tensor.value_type {
+                return Err(LayerProblem::NoTensor {
+                    tensor: input_name(layer_type, index),
+                    found: found.to_string(),
+                });
+            }
+            if is_undeclared(&tensor.info) {
+                return Err(LayerProblem::UndeclaredQuantization {
+                    tensor: input_name(layer_type, index),
+                });
+            }
+        }
+        Ok(())
+    }
+
     fn resolve(
         &self,
         rule: &ParameterRule,
@@ -183,9 +213,28 @@ impl NetworkBuilder {
     }
 }
 
+/// Checks the numbers of inputs and outputs.
+fn check_counts(
+    resolved: &Resolved,
+    inputs: &[Option<TensorId>],
+    declared: usize,
+) -> Result<(), LayerProblem> {
+    let present = inputs.iter().rposition(Option::is_some);
+    let inputs = &inputs[..present.map_or(0, |last| last + 1)];
+    let outputs = resolved.outputs.len();
+    if declared > outputs {
+        return Err(LayerProblem::OutputCount {
+            least: outputs,
+            most: outputs,
+            found: declared,
+        });
+    }
+    check_arity(resolved.descriptor.layer_type(), inputs, outputs).map(|_| ())
+}
+
 #[cfg(test)]
 mod tests {
-    use armnn_backend_api::{ConcatDescriptor, LayerType};
+    use armnn_backend_api::ConcatDescriptor;
 
     use super::*;
     use crate::{Network, infer};

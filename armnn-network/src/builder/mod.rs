@@ -240,8 +240,11 @@ impl NetworkBuilder {
         let known: Vec<Option<KnownValue>> =
             inputs.iter().map(|id| self.known_value((*id)?)).collect();
         let known: Vec<Option<&KnownValue>> = known.iter().map(Option::as_ref).collect();
-        let shapes: Vec<Shape> = infos.iter().map(|info| info.shape).collect();
-        evaluate(descriptor, &known, infos.first()?.data_type, &shapes)
+        let outputs: Vec<(DataType, Shape)> = infos
+            .iter()
+            .map(|info| (info.data_type, info.shape))
+            .collect();
+        evaluate(descriptor, &known, &outputs)
     }
 
     /// What is known of the value of a tensor before anything is executed: of a small constant, of a
@@ -336,7 +339,8 @@ impl NetworkBuilder {
     /// The network.
     ///
     /// # Errors
-    /// When it has no outputs, or a quantized tensor whose quantization was never declared.
+    /// When it has no outputs, or a quantized tensor whose quantization was never declared, or when the
+    /// first value of a variable is no output of the initializer, or one of another type.
     pub fn finish(self) -> Result<Network> {
         if self.network.outputs.is_empty() {
             return Err(NetworkError::NoOutputs);
@@ -347,6 +351,7 @@ impl NetworkBuilder {
                 return Err(NetworkError::tensor(&tensor.name, &tensor.info, problem));
             }
         }
+        self.check_first_values()?;
         Ok(self.network)
     }
 

@@ -132,8 +132,10 @@ impl Network {
             return evaluated;
         }
         let small = |id: TensorId| {
-            let count = self.tensor(id).info.shape.num_elements();
-            count.is_some_and(|count| count <= KnownValue::MOST_ELEMENTS as u64)
+            let info = &self.tensor(id).info;
+            let count = info.shape.num_elements();
+            KnownValue::holds(info.data_type)
+                && count.is_some_and(|count| count <= KnownValue::MOST_ELEMENTS as u64)
         };
         for (index, layer) in self.layers.iter().enumerate() {
             let follows = |id: TensorId| match self.tensor(id).source {
@@ -238,7 +240,10 @@ fn wanted_values(network: &Network) -> Option<Vec<bool>> {
     for layer in network.layers().iter().rev() {
         match &layer.operation {
             Operation::Deferred(deferred) => {
-                for id in layer.inputs.iter().skip(deferred.n_data).flatten() {
+                // A parameter may depend on the layer, too.
+                let is_wanted = layer.outputs.iter().any(|id| wanted[id.index()]);
+                let first = if is_wanted { 0 } else { deferred.n_data };
+                for id in layer.inputs.iter().skip(first).flatten() {
                     wanted[id.index()] = true;
                 }
             }
@@ -377,16 +382,15 @@ fn evaluate_layer(
         .map(|id| value(network, inference, (*id)?))
         .collect();
     let values: Vec<Option<&KnownValue>> = values.iter().map(Option::as_ref).collect();
-    let Some(&first) = layer.outputs.first() else {
-        return;
-    };
-    let data_type = network.tensor(first).info.data_type;
-    let shapes: Vec<Shape> = layer
+    let outputs: Vec<(DataType, Shape)> = layer
         .outputs
         .iter()
-        .map(|id| inference.shapes[id.index()])
+        .map(|&id| {
+            let data_type = network.tensor(id).info.data_type;
+            (data_type, inference.shapes[id.index()])
+        })
         .collect();
-    if let Some(found) = evaluate(descriptor, &values, data_type, &shapes) {
+    if let Some(found) = evaluate(descriptor, &values, &outputs) {
         let known = layer.outputs.iter().copied().zip(found);
         inference
             .values

@@ -64,8 +64,7 @@ fn real_count(
         false => distance / delta,
     };
     let count = quotient.ceil();
-    // NaN is not below it, either.
-    if !(count < 9e15) {
+    if count.is_nan() || count >= 9e15 {
         let value = format!("{start}, {limit}, {delta}");
         return Err(bad("start, limit and delta", value, "of fewer steps"));
     }

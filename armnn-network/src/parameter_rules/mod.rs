@@ -14,6 +14,7 @@ mod pad;
 mod reduce;
 mod reshape;
 mod resize;
+mod signal;
 mod slice;
 mod space_to_batch;
 mod split;
@@ -29,13 +30,15 @@ pub use strided_slice::StridedSliceOptions;
 use std::fmt::Display;
 
 use armnn_backend_api::{
-    ArgMinMaxDescriptor, CumulativeDescriptor, InterpolateDescriptor, LayerDescriptor, LayerType,
-    PaddingMode, ReduceOperation, ResizeDescriptor, Shape, TopKDescriptor,
-    TransposeConvolution2dDescriptor,
+    ArgMinMaxDescriptor, Col2ImDescriptor, CumulativeDescriptor, DftDescriptor,
+    InterpolateDescriptor, LayerDescriptor, LayerType, PaddingMode, ReduceOperation,
+    ResizeDescriptor, Shape, TopKDescriptor, TransposeConvolution2dDescriptor,
+    TransposeConvolution3dDescriptor,
 };
 
 use crate::KnownValue;
 use crate::error::LayerProblem;
+use crate::evaluation::knows_reduce;
 use arguments::Arguments;
 
 type Result<T, E = LayerProblem> = std::result::Result<T, E>;
@@ -170,6 +173,23 @@ pub enum ParameterRule {
         /// from the output to the input; else it is the descriptor's.
         same: bool,
     },
+    /// A TransposeConvolution3d. Parameter: the shape of the output.
+    TransposeConvolution3d {
+        /// The descriptor, but perhaps for the padding.
+        descriptor: TransposeConvolution3dDescriptor,
+        /// As of a TransposeConvolution2d.
+        same: bool,
+    },
+    /// A Dft, but for length and axis. Parameters: the length?, and the axis unless it is fixed, one
+    /// element each.
+    Dft {
+        /// The descriptor, but for length and axis.
+        descriptor: DftDescriptor,
+        /// The axis, from the end if negative; `None` if it is a parameter.
+        axis: Option<i64>,
+    },
+    /// A Col2Im, but for the block shape. Parameters: the image's shape, the block shape.
+    Col2Im(Col2ImDescriptor),
 }
 
 /// A parameter.
@@ -224,6 +244,27 @@ impl ParameterRule {
             Self::SpaceToBatchNd { .. } => LayerType::SpaceToBatchNd,
             Self::BatchToSpaceNd { .. } => LayerType::BatchToSpaceNd,
             Self::TransposeConvolution2d { .. } => LayerType::TransposeConvolution2d,
+            Self::TransposeConvolution3d { .. } => LayerType::TransposeConvolution3d,
+            Self::Dft { .. } => LayerType::Dft,
+            Self::Col2Im(_) => LayerType::Col2Im,
+        }
+    }
+
+    /// Whether shape inference can evaluate the layer.
+    pub(crate) fn is_evaluated(&self) -> bool {
+        match self {
+            Self::Reduce { operation, .. } => knows_reduce(*operation),
+            Self::Pad { mode, .. } => mode.name().is_some(),
+            Self::Resize(_)
+            | Self::Interpolate { .. }
+            | Self::NonMaxSuppressionPadded
+            | Self::SpaceToBatchNd { .. }
+            | Self::BatchToSpaceNd { .. }
+            | Self::TransposeConvolution2d { .. }
+            | Self::TransposeConvolution3d { .. }
+            | Self::Dft { .. }
+            | Self::Col2Im(_) => false,
+            _ => true,
         }
     }
 
@@ -279,8 +320,13 @@ impl ParameterRule {
             Self::SpaceToBatchNd { axis } => space_to_batch::space_to_batch(*axis, &arguments),
             Self::BatchToSpaceNd { axis } => space_to_batch::batch_to_space(*axis, &arguments),
             Self::TransposeConvolution2d { descriptor, same } => {
-                transpose_convolution::transpose_convolution(descriptor, *same, &arguments)
+                transpose_convolution::in_planes(descriptor, *same, &arguments)
             }
+            Self::TransposeConvolution3d { descriptor, same } => {
+                transpose_convolution::in_volumes(descriptor, *same, &arguments)
+            }
+            Self::Dft { descriptor, axis } => signal::dft(descriptor, *axis, &arguments),
+            Self::Col2Im(base) => signal::col2im(base, &arguments),
         }
     }
 }
@@ -361,72 +407,4 @@ fn shown_list(values: &[Option<i64>]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use armnn_backend_api::DataType;
-
-    use super::*;
-    use crate::KnownElements;
-
-    /// A list, perhaps partly known.
-    pub(super) fn list(values: &[Option<i64>]) -> Option<Parameter> {
-        let value = KnownValue::integers(DataType::Signed64, values.to_vec())?;
-        Some(Parameter {
-            shape: value.shape,
-            value: Some(value),
-        })
-    }
-
-    /// A list that is known.
-    pub(super) fn ints(values: &[i64]) -> Option<Parameter> {
-        list(&values.iter().copied().map(Some).collect::<Vec<_>>())
-    }
-
-    /// A tensor of this shape of which nothing else is known.
-    pub(super) fn unknown(shape: impl Into<Shape>) -> Option<Parameter> {
-        Some(Parameter {
-            shape: shape.into(),
-            value: None,
-        })
-    }
-
-    /// Pairs, of shape [n, 2].
-    pub(super) fn pairs(values: &[[i64; 2]]) -> Option<Parameter> {
-        let mut pairs = ints(values.as_flattened())?;
-        let shape = Shape::from([values.len() as i64, 2]);
-        pairs.shape = shape;
-        pairs.value.as_mut()?.shape = shape;
-        Some(pairs)
-    }
-
-    /// A list of Float32.
-    pub(super) fn reals(values: &[f32]) -> Option<Parameter> {
-        let shape = Shape::from([values.len() as i64]);
-        Some(Parameter {
-            shape,
-            value: Some(KnownValue {
-                data_type: DataType::Float32,
-                shape,
-                elements: KnownElements::Reals(values.iter().map(|&x| Some(x.into())).collect()),
-            }),
-        })
-    }
-
-    /// What a rule gives for one input.
-    pub(super) fn resolved(
-        rule: &ParameterRule,
-        input: impl Into<Shape>,
-        parameters: &[Option<Parameter>],
-    ) -> Result<Resolved> {
-        rule.resolve(&[Some(input.into())], parameters)
-    }
-
-    /// The dimensions of the output, and whether all is known; `None` for an error.
-    pub(super) fn output(
-        rule: &ParameterRule,
-        input: impl Into<Shape>,
-        parameters: &[Option<Parameter>],
-    ) -> Option<(Vec<i64>, bool)> {
-        let resolved = resolved(rule, input, parameters).ok()?;
-        Some((resolved.outputs[0].dims().to_vec(), resolved.complete))
-    }
-}
+mod tests;

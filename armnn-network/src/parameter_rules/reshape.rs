@@ -23,10 +23,6 @@ pub(super) fn reshape(allow_zero: bool, arguments: &Arguments<'_>) -> Result<Res
                 let copied = left.get_mut(position);
                 let copied = copied
                     .ok_or_else(|| problem("0 only where the input has a dimension to copy"))?;
-                // An input of no elements has none to divide: what is copied counts.
-                if *copied == 0 {
-                    others.push(0);
-                }
                 std::mem::replace(copied, 1)
             }
             Some(-1) if rest.is_some() => return Err(problem("no more than one -1")),
@@ -48,7 +44,7 @@ pub(super) fn reshape(allow_zero: bool, arguments: &Arguments<'_>) -> Result<Res
     if let Some(position) = rest {
         let all_known = others.iter().all(|&dim| dim >= 0);
         // With copied dimensions left out on both sides, the rest may follow although those are
-        // unknown.
+        // unknown, and is the same if one of them is 0.
         match (known(product(others)?), known(product(left)?)) {
             // Any size would do; what copies no elements gets none, as everywhere.
             (Some(0), Some(_)) if all_known => dims[position] = 0,
@@ -224,7 +220,8 @@ mod tests {
             (&[0, 3], &[some(3), some(0)], keep, Some((&[3, 0], true))),
             // 0 / 3 = 0
             (&[0, 3], &[some(3), some(-1)], copy, Some((&[3, 0], true))),
-            (&[0, 3], &[some(0), some(-1)], copy, Some((&[0, 0], true))),
+            // 3 remain, as of any batch.
+            (&[0, 3], &[some(0), some(-1)], copy, Some((&[0, 3], true))),
             (&[0, 3], &[some(0), some(-1)], keep, Some((&[0, 0], true))),
             (&[], &[], copy, Some((&[], true))),
             (

@@ -23,7 +23,7 @@ impl Blocks {
         let amounts = arguments.pairs(1, what)?;
         let count = sizes.len();
         let room = input.rank().saturating_sub(first as usize);
-        if first == 0 || count > room {
+        if first == 0 || room == 0 || count > room {
             let rule = format!("one for each of at most {room} dimensions from {first} on");
             return Err(bad("block_shape", shown_list(&sizes), rule));
         }

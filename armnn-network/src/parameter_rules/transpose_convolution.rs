@@ -1,56 +1,110 @@
 //! Transposed convolutions whose output's shape is a parameter.
 
-use armnn_backend_api::{DataLayout, Shape, TransposeConvolution2dDescriptor};
+use armnn_backend_api::{
+    DataLayout, Shape, TransposeConvolution2dDescriptor, TransposeConvolution3dDescriptor,
+};
 
 use super::arguments::Arguments;
 use super::{Resolved, Result, bad, known, shown_list};
 
 /// `same`: the padding is that of a convolution from the output back to the input with TensorFlow's
 /// SAME padding; else it is the descriptor's.
-pub(super) fn transpose_convolution(
+pub(super) fn in_planes(
     base: &TransposeConvolution2dDescriptor,
     same: bool,
     arguments: &Arguments<'_>,
 ) -> Result<Resolved> {
+    let mut d = *base;
+    let places = match base.data_layout() {
+        DataLayout::Nhwc => [1, 2],
+        DataLayout::Nchw => [2, 3],
+        other => return Err(bad("data_layout", other, "Nhwc or Nchw")),
+    };
+    let steps = [(d.stride_y, d.dilation_y), (d.stride_x, d.dilation_x)];
+    let output = output(places, steps, same, arguments)?;
+    if same {
+        [(d.pad_top, d.pad_bottom), (d.pad_left, d.pad_right)] = output.padding;
+    }
+    Resolved::single(d, &output.dims, output.complete)
+}
+
+/// The same with planes.
+pub(super) fn in_volumes(
+    base: &TransposeConvolution3dDescriptor,
+    same: bool,
+    arguments: &Arguments<'_>,
+) -> Result<Resolved> {
+    let mut d = *base;
+    let places = match base.data_layout() {
+        DataLayout::Ndhwc => [1, 2, 3],
+        DataLayout::Ncdhw => [2, 3, 4],
+        other => return Err(bad("data_layout", other, "Ndhwc or Ncdhw")),
+    };
+    let steps = [
+        (d.stride_z, d.dilation_z),
+        (d.stride_y, d.dilation_y),
+        (d.stride_x, d.dilation_x),
+    ];
+    let output = output(places, steps, same, arguments)?;
+    if same {
+        [
+            (d.pad_front, d.pad_back),
+            (d.pad_top, d.pad_bottom),
+            (d.pad_left, d.pad_right),
+        ] = output.padding;
+    }
+    Resolved::single(d, &output.dims, output.complete)
+}
+
+/// What follows from the output's shape.
+struct Output<const N: usize> {
+    dims: Vec<i64>,
+    /// SAME padding before and after each of the dimensions that the filter moves along.
+    padding: [(u32, u32); N],
+    /// Whether all that is known.
+    complete: bool,
+}
+
+/// `places` are where these dimensions stand in output and weights, and `steps` are strides and
+/// dilations.
+fn output<const N: usize>(
+    places: [usize; N],
+    steps: [(u32, u32); N],
+    same: bool,
+    arguments: &Arguments<'_>,
+) -> Result<Output<N>> {
     let input = arguments.data(0)?;
     let weights = arguments.data(1)?;
     let target = arguments.list(0, "output shape")?;
-    if target.len() != 4 || target.iter().flatten().any(|&size| size < 0) {
-        return Err(bad(
-            "output shape",
-            shown_list(&target),
-            "4 sizes from 0 on",
-        ));
+    let rank = N + 2;
+    if target.len() != rank || target.iter().flatten().any(|&size| size < 0) {
+        let rule = format!("{rank} sizes from 0 on");
+        return Err(bad("output shape", shown_list(&target), rule));
     }
-    if input.rank() != 4 || weights.rank() != 4 {
+    if input.rank() != rank || weights.rank() != rank {
         let value = format!("{input}, {weights}");
-        return Err(bad("input and weights", value, "of 4 dimensions each"));
+        let rule = format!("of {rank} dimensions each");
+        return Err(bad("input and weights", value, rule));
     }
-    let (rows, filter) = match base.data_layout() {
-        DataLayout::Nhwc => (1, 1),
-        DataLayout::Nchw => (2, 2),
-        other => return Err(bad("data_layout", other, "Nhwc or Nchw")),
-    };
     let dims: Vec<i64> = target.iter().map(|s| s.unwrap_or(Shape::UNKNOWN)).collect();
     let mut complete = target.iter().all(Option::is_some);
-    let mut descriptor = *base;
+    let mut padding = [(0, 0); N];
     if same {
-        let padding = |at: usize, stride, dilation| {
-            let windows = (known(dims[rows + at]), known(weights.dims()[filter + at]));
-            match windows {
-                (Some(size), Some(window)) => {
-                    same_padding(size, window, stride, dilation).map(Some)
-                }
-                _ => Ok(None),
+        for (at, to) in padding.iter_mut().enumerate() {
+            let size = known(dims[places[at]]);
+            let window = known(weights.dims()[places[at]]);
+            let (stride, dilation) = steps[at];
+            match (size, window) {
+                (Some(size), Some(window)) => *to = same_padding(size, window, stride, dilation)?,
+                _ => complete = false,
             }
-        };
-        let vertical = padding(0, base.stride_y, base.dilation_y)?;
-        let horizontal = padding(1, base.stride_x, base.dilation_x)?;
-        complete &= vertical.is_some() && horizontal.is_some();
-        (descriptor.pad_top, descriptor.pad_bottom) = vertical.unwrap_or((0, 0));
-        (descriptor.pad_left, descriptor.pad_right) = horizontal.unwrap_or((0, 0));
+        }
     }
-    Resolved::single(descriptor, &dims, complete)
+    Ok(Output {
+        dims,
+        padding,
+        complete,
+    })
 }
 
 /// The padding before and after `size` elements such that windows in steps of `stride` are as many
@@ -127,6 +181,27 @@ mod tests {
         // Dilated, the window covers 5: 6 + 5 - 7 = 4.
         assert_eq!(same_padding(7, 3, 1, 2).unwrap(), (2, 2));
         assert_eq!(same_padding(0, 3, 1, 2).unwrap(), (0, 0));
+    }
+
+    #[test]
+    fn planes_are_padded_as_rows_are() {
+        let mut base = TransposeConvolution3dDescriptor::new(DataLayout::Ndhwc);
+        base.stride_z = 2;
+        let rule = Rule::TransposeConvolution3d {
+            descriptor: base,
+            same: true,
+        };
+        let input = Some(Shape::from([1, 2, 3, 3, 5]));
+        let weights = Some(Shape::from([4, 3, 1, 2, 5]));
+        let target = ints(&[1, 4, 3, 3, 4]);
+        let found = rule.resolve(&[input, weights], &[target]).unwrap();
+        let LayerDescriptor::TransposeConvolution3d(d) = found.descriptor else {
+            panic!("{found:?}");
+        };
+        // Planes: windows of 3 at 0 and 2 of 4; rows: of 1; columns: of 2 at 0, 1 and 2 of 3.
+        assert_eq!((d.pad_front, d.pad_back), (0, 1));
+        assert_eq!((d.pad_top, d.pad_bottom), (0, 0));
+        assert_eq!((d.pad_left, d.pad_right), (0, 1));
     }
 
     #[test]

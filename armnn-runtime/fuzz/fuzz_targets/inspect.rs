@@ -2,7 +2,14 @@
 //! memory than a fixed amount.
 //!
 //! ```sh
-//! cargo +nightly fuzz run inspect corpus/inspect seeds/inspect
+//! cargo +nightly fuzz run inspect corpus/inspect seeds/inspect -- -max_len=4096
+//! ```
+//!
+//! `seeds/inspect` is the committed corpus: few, small files, which the test `loader_inspect_corpus`
+//! replays with any compiler. To bring in what a longer run found, smallest first:
+//!
+//! ```sh
+//! cargo +nightly fuzz run inspect seeds/inspect corpus/inspect -- -merge=1 -use_counters=0 -max_len=4096
 //! ```
 
 #![no_main]

@@ -118,7 +118,7 @@ impl Drop for ExecutionHandle {
     fn drop(&mut self) {
         match self.poison.get() {
             // Nor may it be waited for where the backend's threads are not.
-            None if self.context.backend().is_left_behind() => {}
+            None if self.context.backend().out_of_reach().is_some() => {}
             None => {
                 // Work may still be running after a failed execution.
                 if let Err(e) = self.wait(&mut ErrorBuffer::new()) {

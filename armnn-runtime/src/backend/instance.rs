@@ -19,8 +19,11 @@ use armnn_backend_api::{
 
 use super::{ErrorBuffer, HOST_API};
 use crate::{
-    dynamic_backend::DynamicBackend, float_environment::FloatEnvironment, forks::Process,
-    loader::KeptReason, options::BackendOption,
+    dynamic_backend::DynamicBackend,
+    float_environment::FloatEnvironment,
+    forks::Process,
+    loader::{Handle, KeptReason},
+    options::BackendOption,
 };
 
 /// A device that a backend found.
@@ -266,24 +269,49 @@ impl BackendInstance {
 
     /// Whether what the backend waits for is in the process that this one was forked from: then no
     /// function of it is called, or it might never come back.
-    pub(super) fn is_left_behind(&self) -> bool {
+    fn is_left_behind(&self) -> bool {
         !self.process.is_current() && self.is_asynchronous.load(Ordering::Relaxed)
     }
 
-    /// An error if the backend is left behind.
+    /// Why no function of the backend may be called, if so. Looks at its file.
+    pub(super) fn out_of_reach(&self) -> Option<KeptReason> {
+        if self.is_left_behind() {
+            return Some(KeptReason::Forked);
+        }
+        let handle = self.library.as_ref().and_then(|library| library.handle());
+        handle
+            .is_some_and(Handle::is_overwritten)
+            .then_some(KeptReason::Overwritten)
+    }
+
+    /// An error if the backend works in threads that are in another process.
     pub(super) fn check_process(&self) -> Result<(), BackendError> {
         if self.is_left_behind() {
-            return Err(BackendError::new(format!(
-                "backend {} works in threads of its own, which are in the process that this one was \
-                 forked from; make a runtime in this process",
-                self.id
-            )));
+            return Err(self.error_of_reach(&KeptReason::Forked));
         }
         Ok(())
     }
 
-    /// Looks for the backend's hardware, the first time it is called.
+    /// An error if no function of the backend may be called.
+    pub(super) fn check_reach(&self) -> Result<(), BackendError> {
+        match self.out_of_reach() {
+            None => Ok(()),
+            Some(reason) => Err(self.error_of_reach(&reason)),
+        }
+    }
+
+    #[cold]
+    fn error_of_reach(&self, reason: &KeptReason) -> BackendError {
+        BackendError::new(format!(
+            "backend {} cannot be used any more: {reason}",
+            self.id
+        ))
+    }
+
+    /// Looks for the backend's hardware, the first time it is called; each time, whether the backend
+    /// may be called at all.
     pub(crate) fn probe(&self) -> Result<&[Device], BackendError> {
+        self.check_reach()?;
         self.probed
             .get_or_init(|| self.probe_now())
             .as_deref()
@@ -357,7 +385,7 @@ impl BackendInstance {
         options: &[ArmnnOption],
         host: *const sys::ArmnnModelHost,
     ) -> Result<*mut sys::ArmnnModelContext, BackendError> {
-        self.check_process()?;
+        self.check_reach()?;
         let mut context = std::ptr::null_mut();
         // SAFETY: the arguments are valid, by the contract of this function.
         ErrorBuffer::new().call(&self.poison, |error| unsafe {
@@ -385,14 +413,17 @@ impl Drop for BackendInstance {
     fn drop(&mut self) {
         let panicked = self.poison.get().or(self.tainted.get().map(String::as_str));
         let mut keep = panicked.map(|message| KeptReason::Poisoned(message.to_owned()));
-        let is_left_behind = self.is_left_behind();
-        if is_left_behind {
-            keep.get_or_insert(KeptReason::Forked);
-        }
-        // SAFETY: the table was checked.
-        let shutdown = unsafe { slot!(self.table(), ArmnnBackendTable, shutdown) };
-        let may_shut_down = self.initialized && !is_left_behind;
-        if let (true, Some(f), None) = (may_shut_down, shutdown, self.poison.get()) {
+        let out_of_reach = self.out_of_reach();
+        let may_shut_down = self.initialized && out_of_reach.is_none();
+        keep = keep.or(out_of_reach);
+        let shutdown = || {
+            // SAFETY: the table was checked.
+            unsafe { slot!(self.table(), ArmnnBackendTable, shutdown) }
+        };
+        if may_shut_down
+            && self.poison.get().is_none()
+            && let Some(f) = shutdown()
+        {
             // SAFETY: nothing else uses the object any more.
             let result = ErrorBuffer::new()
                 .call(&self.poison, |error| unsafe { f(self.raw.as_ptr(), error) });

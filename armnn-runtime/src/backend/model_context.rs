@@ -148,10 +148,10 @@ impl ModelContextHandle {
         self.backend.taint(message);
     }
 
-    /// Whether something that the context made panicked, or was left in another process: then all of
-    /// it stays as it is.
+    /// Whether something that the context made panicked, or no function of the backend may be called:
+    /// then all of it stays as it is.
     pub(super) fn is_tainted(&self) -> bool {
-        self.tainted.get().is_some() || self.backend.is_left_behind()
+        self.tainted.get().is_some() || self.backend.out_of_reach().is_some()
     }
 
     /// Notes that the backend lost its device: the network cannot be used on it any more.
@@ -185,9 +185,12 @@ impl ModelContextHandle {
         lock(&self.host.shown).contains(&constant_id) && !self.has_released(constant_id)
     }
 
-    fn table(&self) -> *const ArmnnModelContextTable {
+    /// The functions of the context; an error if none may be called, nor looked at. Looks at the
+    /// backend's file, so that it is for what is not done in every execution.
+    fn table(&self) -> Result<*const ArmnnModelContextTable, BackendError> {
+        self.backend.check_reach()?;
         // SAFETY: the object lives, and its table was checked.
-        unsafe { (*self.raw.as_ptr()).table }
+        Ok(unsafe { (*self.raw.as_ptr()).table })
     }
 
     /// Lets the backend claim layers of a view; the first that it sees of the view. `constants`
@@ -200,7 +203,13 @@ impl ModelContextHandle {
         lock(&self.host.shown).extend(constants);
         let mut claims = Claims::new(Arc::clone(self));
         // SAFETY: the table was checked.
-        let f = unsafe { slot!(self.table(), ArmnnModelContextTable, optimize_subgraph_view) };
+        let f = unsafe {
+            slot!(
+                self.table()?,
+                ArmnnModelContextTable,
+                optimize_subgraph_view
+            )
+        };
         if let Some(f) = f {
             let _call = lock(&self.calls);
             let mut views = claims.raw();
@@ -218,6 +227,7 @@ impl ModelContextHandle {
         graph: &sys::ArmnnSubgraphView,
         layer: u32,
     ) -> Result<WorkloadHandle, BackendError> {
+        self.backend.check_reach()?;
         let mut raw = null_mut();
         {
             let _call = lock(&self.calls);
@@ -235,7 +245,7 @@ impl ModelContextHandle {
         self: &Arc<Self>,
     ) -> Result<Option<ExecutionHandle>, BackendError> {
         // SAFETY: the table was checked.
-        let f = unsafe { slot!(self.table(), ArmnnModelContextTable, create_execution) };
+        let f = unsafe { slot!(self.table()?, ArmnnModelContextTable, create_execution) };
         let Some(f) = f else { return Ok(None) };
         let mut raw = null_mut();
         {
@@ -251,8 +261,11 @@ impl ModelContextHandle {
 
     /// Whether the backend may want handles for tensors.
     pub(crate) fn makes_tensor_handles(&self) -> bool {
-        // SAFETY: the table was checked.
-        unsafe { slot!(self.table(), ArmnnModelContextTable, create_tensor_handle) }.is_some()
+        let slot = |table| {
+            // SAFETY: the table was checked.
+            unsafe { slot!(table, ArmnnModelContextTable, create_tensor_handle) }
+        };
+        self.table().is_ok_and(|table| slot(table).is_some())
     }
 
     /// Makes a handle for a tensor, if the backend wants that.
@@ -261,7 +274,7 @@ impl ModelContextHandle {
         tensor: &sys::ArmnnTensorDesc,
     ) -> Result<Option<TensorHandleRef>, BackendError> {
         // SAFETY: the table was checked.
-        let f = unsafe { slot!(self.table(), ArmnnModelContextTable, create_tensor_handle) };
+        let f = unsafe { slot!(self.table()?, ArmnnModelContextTable, create_tensor_handle) };
         let Some(f) = f else { return Ok(None) };
         let mut raw = null_mut();
         {
@@ -278,7 +291,7 @@ impl ModelContextHandle {
     /// Bytes that the context holds; `None` if the backend does not tell.
     pub(crate) fn memory_usage(&self) -> Result<Option<u64>, BackendError> {
         // SAFETY: the table was checked.
-        let f = unsafe { slot!(self.table(), ArmnnModelContextTable, memory_usage) };
+        let f = unsafe { slot!(self.table()?, ArmnnModelContextTable, memory_usage) };
         let Some(f) = f else { return Ok(None) };
         let mut bytes = 0;
         let _call = lock(&self.calls);
@@ -303,7 +316,7 @@ impl ModelContextHandle {
         byte_len: usize,
     ) -> Result<Option<TensorHandleRef>, BackendError> {
         // SAFETY: the table was checked.
-        let f = unsafe { slot!(self.table(), ArmnnModelContextTable, import_host_memory) };
+        let f = unsafe { slot!(self.table()?, ArmnnModelContextTable, import_host_memory) };
         let Some(f) = f else { return Ok(None) };
         let mut raw = null_mut();
         {

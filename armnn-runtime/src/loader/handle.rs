@@ -16,6 +16,9 @@ pub struct Handle {
     library: Option<libloading::os::unix::Library>,
     #[cfg(target_os = "linux")]
     image: Option<super::images::Image>,
+    /// Known of libraries that the loader opened.
+    #[cfg(target_os = "linux")]
+    file: Option<super::open::loaded_files::FileOfLibrary>,
     path: PathBuf,
     /// There are no handles where nothing can be loaded.
     #[cfg(not(target_os = "linux"))]
@@ -39,6 +42,18 @@ impl Handle {
             let _ = other;
             match self.never {}
         }
+    }
+
+    /// Whether the library's file was written to in place after it was loaded. Then nobody knows what
+    /// its code is now, and calling it may end the process. Known of backends that
+    /// [`load`](super::load::load) opened.
+    pub fn is_overwritten(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        {
+            self.file.as_ref().is_some_and(|file| file.is_overwritten())
+        }
+        #[cfg(not(target_os = "linux"))]
+        match self.never {}
     }
 
     /// Closes the library and tells what became of it.
@@ -65,6 +80,7 @@ impl Handle {
         Self {
             library: Some(library),
             image,
+            file: None,
             path: path.to_owned(),
         }
     }
@@ -84,11 +100,21 @@ impl Handle {
         path.clone_into(&mut self.path);
     }
 
+    /// Notes what the library was loaded from.
+    pub(super) fn set_file(&mut self, file: Option<super::open::loaded_files::FileOfLibrary>) {
+        self.file = file;
+    }
+
     fn close_once(&mut self) -> UnloadOutcome {
         let Some(library) = self.library.take() else {
             return UnloadOutcome::Unmapped;
         };
-        let outcome = super::unload::close(library, self.image.take());
+        let outcome = if self.is_overwritten() {
+            std::mem::forget(library);
+            UnloadOutcome::Kept(super::unload::KeptReason::Overwritten)
+        } else {
+            super::unload::close(library, self.image.take())
+        };
         let level = match outcome {
             UnloadOutcome::Unmapped => log::Level::Debug,
             _ => log::Level::Info,

@@ -7,6 +7,8 @@ use std::{
     path::PathBuf,
 };
 
+use crate::fault_safe_read::read_own_memory;
+
 /// A shared object in this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Image {
@@ -83,19 +85,10 @@ pub(super) fn loaded() -> Vec<Image> {
         if info.dlpi_name.is_null() || info.dlpi_phdr.is_null() {
             return 0;
         }
-        // SAFETY: the dynamic linker keeps the name as a C string, and that many headers, for as
-        // long as this call lasts.
-        let (path, headers) = unsafe {
-            (
-                CStr::from_ptr(info.dlpi_name),
-                std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)),
-            )
-        };
+        // SAFETY: the dynamic linker keeps the name as a C string for as long as this call lasts.
+        let path = unsafe { CStr::from_ptr(info.dlpi_name) };
         let base = info.dlpi_addr as usize;
-        let dynamic = headers
-            .iter()
-            .find(|header| header.p_type == libc::PT_DYNAMIC)
-            .map_or(0, |header| base.wrapping_add(header.p_vaddr as usize));
+        let dynamic = dynamic_section(info).map_or(0, |address| base.wrapping_add(address));
         images.push(Image {
             base,
             dynamic,
@@ -113,6 +106,27 @@ pub(super) fn loaded() -> Vec<Image> {
         libc::dl_iterate_phdr(Some(add), (&raw mut images).cast());
     }
     images
+}
+
+/// Where an image says that its dynamic section is, as an address of its file. The headers are in the
+/// image, and so in its file, which may have been cut short since: reading them directly would end the
+/// process then.
+fn dynamic_section(info: &libc::dl_phdr_info) -> Option<usize> {
+    #[cfg(target_pointer_width = "64")]
+    type Header = libc::Elf64_Phdr;
+    #[cfg(target_pointer_width = "32")]
+    type Header = libc::Elf32_Phdr;
+    const MOST: usize = 64;
+    let mut bytes = [0; MOST * size_of::<Header>()];
+    let bytes = bytes.get_mut(..usize::from(info.dlpi_phnum) * size_of::<Header>())?;
+    read_own_memory(info.dlpi_phdr.addr(), bytes).ok()?;
+    bytes
+        .chunks_exact(size_of::<Header>())
+        // SAFETY: a chunk has the bytes of a header, for which any bytes will do, and which need not
+        // be aligned.
+        .map(|chunk| unsafe { chunk.as_ptr().cast::<Header>().read_unaligned() })
+        .find(|header| header.p_type == libc::PT_DYNAMIC)
+        .map(|header| header.p_vaddr as usize)
 }
 
 /// Whether the memory at any of the addresses may be executed; `None` where it cannot be found out.

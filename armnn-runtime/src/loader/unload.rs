@@ -44,6 +44,9 @@ pub enum KeptReason {
     /// This process was forked, and threads that are not in it work for the backend, or were in the
     /// dynamic linker: nothing of it is touched here.
     Forked,
+    /// Its file was overwritten in place while it was loaded, so that nobody knows what its code is now:
+    /// none of it is run.
+    Overwritten,
     /// Something of it is in use; the text says what.
     InUse(String),
     /// Its owner asked for it to stay.
@@ -84,6 +87,10 @@ impl fmt::Display for KeptReason {
             Self::ShutdownFailed(message) => write!(f, "its shutdown failed: {message}"),
             Self::Forked => f.write_str(
                 "threads that it would have to wait for are in the process that this one was forked from",
+            ),
+            Self::Overwritten => f.write_str(
+                "its file was overwritten in place while it was loaded; start the process again, and \
+                 install by renaming",
             ),
             Self::InUse(what) => write!(f, "{what} is still in use"),
             Self::Released => f.write_str("its owner asked for it to stay"),

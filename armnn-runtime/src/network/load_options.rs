@@ -5,6 +5,14 @@ use armnn_backend_api::BackendId;
 use crate::options::BackendOption;
 
 /// How a network is loaded.
+///
+/// Of Arm NN's network properties, three have no counterpart because nothing has to be chosen:
+/// asynchronous execution ([`execute_async`](super::ExecutionState::execute_async) is always there,
+/// as every caller has an execution state), the memory source of inputs and outputs
+/// ([`LoadedNetwork::execute`](super::LoadedNetwork::execute) uses the caller's memory where it can),
+/// and external memory management (tensors are in one arena for each execution state, handles of
+/// backends aside). What Arm NN writes about a network's structure is
+/// [`report`](super::LoadedNetwork::report).
 #[derive(Clone, Debug, Default)]
 #[doc(alias = "INetworkProperties")]
 pub struct LoadOptions {

@@ -172,9 +172,7 @@ impl<'r> Body<'r> {
     pub(super) fn integers(&mut self, values: &[i64]) -> Option<TensorId> {
         let info = TensorInfo::new(DataType::Signed64, [values.len() as i64]);
         let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        self.builder
-            .add_constant_layer("", info, bytes.into())
-            .ok()
+        self.builder.add_constant_layer("", info, bytes.into()).ok()
     }
 
     /// A layer that fits what it reads: tensors that are there, or constants.
@@ -192,9 +190,7 @@ impl<'r> Body<'r> {
                     let found = found.filter(|_| self.random.below(4) > 0);
                     Some(match found {
                         Some(found) => found,
-                        None if self.depth == 0 && self.random.below(2) == 0 => {
-                            self.input(info)?
-                        }
+                        None if self.depth == 0 && self.random.below(2) == 0 => self.input(info)?,
                         None => self.constant(info)?,
                     })
                 }

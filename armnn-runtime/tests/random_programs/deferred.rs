@@ -63,9 +63,7 @@ impl Body<'_> {
         match self.random.below(5) {
             0 | 1 => {
                 let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-                self.builder
-                    .add_constant_layer("", info, bytes.into())
-                    .ok()
+                self.builder.add_constant_layer("", info, bytes.into()).ok()
             }
             2 if self.depth == 0 => self.input(info),
             3 => {

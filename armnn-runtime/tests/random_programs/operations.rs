@@ -30,9 +30,7 @@ impl Body<'_> {
         let info = scalar(data_type);
         let len = info.byte_len()?;
         let bytes = value.to_le_bytes()[..len].to_vec();
-        self.builder
-            .add_constant_layer("", info, bytes.into())
-            .ok()
+        self.builder.add_constant_layer("", info, bytes.into()).ok()
     }
 
     /// A tensor that bodies get, and what it is to them: of unknown shape, at times.
@@ -246,10 +244,7 @@ impl Body<'_> {
         let inputs = match operation {
             S::Empty => vec![],
             S::Construct => vec![first, self.any()],
-            S::At => vec![
-                first,
-                Some(self.scalar_constant(DataType::Signed64, axis)?),
-            ],
+            S::At => vec![first, Some(self.scalar_constant(DataType::Signed64, axis)?)],
             S::Insert => vec![first, self.any(), position],
             S::Erase => vec![first, position],
             S::Split { .. } => vec![first, position],

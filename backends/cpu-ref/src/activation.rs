@@ -2,6 +2,8 @@
 
 mod quantized;
 
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
+
 use armnn_backend_api::{
     ActivationDescriptor, ActivationFunction, ExecutionContext, LayerView, Result, Synchronous,
     Workload,
@@ -51,7 +53,13 @@ impl FloatKernel for Activation {
     }
 }
 
-fn activate(function: ActivationFunction, a: f32, b: f32, input: &[f32], output: &mut [f32]) {
+pub(crate) fn activate(
+    function: ActivationFunction,
+    a: f32,
+    b: f32,
+    input: &[f32],
+    output: &mut [f32],
+) {
     match function {
         ActivationFunction::Sigmoid => map(input, output, |x| 1.0 / (1.0 + (-x).exp())),
         ActivationFunction::TanH => map(input, output, |x| a * (b * x).tanh()),
@@ -79,7 +87,51 @@ fn activate(function: ActivationFunction, a: f32, b: f32, input: &[f32], output:
         }),
         ActivationFunction::Gelu => map(input, output, |x| {
             let x = f64::from(x);
-            (x / 2.0 * (1.0 + erf(x * std::f64::consts::FRAC_1_SQRT_2))) as f32
+            (x / 2.0 * (1.0 + erf(x * FRAC_1_SQRT_2))) as f32
+        }),
+        ActivationFunction::GeluTanh => map(input, output, |x| {
+            let x = f64::from(x);
+            let inner = FRAC_2_SQRT_PI * FRAC_1_SQRT_2 * (x + 0.044715 * x * x * x);
+            (x / 2.0 * (1.0 + inner.tanh())) as f32
+        }),
+        ActivationFunction::Selu => map(input, output, |x| {
+            b * if x > 0.0 { x } else { a * x.exp_m1() }
+        }),
+        ActivationFunction::Celu => map(input, output, |x| {
+            // Of a positive x the second term is 0.
+            if x > 0.0 { x } else { a * (x / a).exp_m1() }
+        }),
+        ActivationFunction::HardSigmoid => map(input, output, |x| {
+            let x = a * x + b;
+            let x = if x < 0.0 { 0.0 } else { x };
+            if x > 1.0 { 1.0 } else { x }
+        }),
+        ActivationFunction::Mish => map(input, output, |x| {
+            let x = f64::from(x);
+            (x * (x.max(0.0) + (-x.abs()).exp().ln_1p()).tanh()) as f32
+        }),
+        ActivationFunction::SoftSign => map(input, output, |x| match x.is_infinite() {
+            true => x.signum(),
+            false => x / (1.0 + x.abs()),
+        }),
+        ActivationFunction::ThresholdedReLu => {
+            map(input, output, |x| if x <= a { 0.0 } else { x });
+        }
+        ActivationFunction::Swish => map(input, output, |x| x / (1.0 + (-a * x).exp())),
+        ActivationFunction::LogSigmoid => map(input, output, |x| {
+            let below = if x > 0.0 { 0.0 } else { x };
+            below - (-x.abs()).exp().ln_1p()
+        }),
+        ActivationFunction::Shrink => map(input, output, |x| {
+            if x < -a {
+                x + b
+            } else if x > a {
+                x - b
+            } else if x.is_nan() {
+                x
+            } else {
+                0.0
+            }
         }),
         // `check` lets no other function through.
         _ => output.copy_from_slice(input),
@@ -92,7 +144,7 @@ fn map(input: &[f32], output: &mut [f32], f: impl Fn(f32) -> f32) {
 
 /// The error function, by the series 7.6.2 of the Digital Library of Mathematical Functions, all of
 /// whose terms have one sign: 2 / sqrt(pi) e^(-x^2) sum of 2^n x^(2n+1) / (1 3 5 … (2n+1)).
-fn erf(x: f64) -> f64 {
+pub(crate) fn erf(x: f64) -> f64 {
     // erfc(6) is below half a unit in the last place of 1. NaN goes through the series.
     if x.abs() > 6.0 {
         return x.signum();
@@ -109,7 +161,7 @@ fn erf(x: f64) -> f64 {
             break;
         }
     }
-    std::f64::consts::FRAC_2_SQRT_PI * (-squared).exp() * sum
+    FRAC_2_SQRT_PI * (-squared).exp() * sum
 }
 
 #[cfg(test)]
@@ -258,5 +310,53 @@ mod tests {
             .input(f32s([1], &[0.0]))
             .output(DataType::Float32, [1]);
         assert_refused(&call, &["ActivationFunction(999)"]);
+    }
+
+    #[test]
+    fn functions_of_later_interfaces_are_as_defined() {
+        type Function = fn(f64) -> f64;
+        let values: Vec<f32> = (-40..=40).map(|i| i as f32 / 8.0).collect();
+        let cases: [(ActivationFunction, f32, f32, Function); 10] = [
+            (ActivationFunction::GeluTanh, 0.0, 0.0, |x| {
+                let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3));
+                x / 2.0 * (1.0 + inner.tanh())
+            }),
+            (ActivationFunction::Selu, 1.5, 2.0, |x| {
+                2.0 * if x > 0.0 { x } else { 1.5 * (x.exp() - 1.0) }
+            }),
+            (ActivationFunction::Celu, 2.0, 0.0, |x| {
+                x.max(0.0) + (2.0 * ((x / 2.0).exp() - 1.0)).min(0.0)
+            }),
+            (ActivationFunction::HardSigmoid, 0.25, 0.5, |x| {
+                (0.25 * x + 0.5).clamp(0.0, 1.0)
+            }),
+            (ActivationFunction::Mish, 0.0, 0.0, |x| {
+                x * (1.0 + x.exp()).ln().tanh()
+            }),
+            (ActivationFunction::SoftSign, 0.0, 0.0, |x| {
+                x / (1.0 + x.max(-x))
+            }),
+            (ActivationFunction::ThresholdedReLu, 1.0, 0.0, |x| {
+                if x > 1.0 { x } else { 0.0 }
+            }),
+            (ActivationFunction::Swish, 0.5, 0.0, |x| {
+                x * (1.0 / (1.0 + (-0.5 * x).exp()))
+            }),
+            (ActivationFunction::LogSigmoid, 0.0, 0.0, |x| {
+                -(1.0 + (-x).exp()).ln()
+            }),
+            (ActivationFunction::Shrink, 1.5, 0.25, |x| match x {
+                x if x < -1.5 => x + 0.25,
+                x if x > 1.5 => x - 0.25,
+                _ => 0.0,
+            }),
+        ];
+        for (function, a, b, defined) in cases {
+            let expected: Vec<f32> = values.iter().map(|&x| defined(x.into()) as f32).collect();
+            assert_close(&activated(function, a, b, &values), &expected, 2e-6);
+        }
+        let ends = [f32::NEG_INFINITY, f32::INFINITY];
+        let soft = activated(ActivationFunction::SoftSign, 0.0, 0.0, &ends);
+        assert_eq!(soft, [-1.0, 1.0]);
     }
 }

@@ -20,7 +20,18 @@ use crate::{
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ElementwiseBinaryDescriptor) -> Result<()> {
     let operation = descriptor.operation();
     require_named(operation, operation.name())?;
-    require_one_type(layer, &[FLOATS, INTEGERS, QUANTIZED])?;
+    match operation {
+        BinaryOperation::Atan2 => require_one_type(layer, &[FLOATS]),
+        BinaryOperation::FloorDiv | BinaryOperation::FloorMod | BinaryOperation::TruncateMod => {
+            require_one_type(layer, &[FLOATS, INTEGERS])
+        }
+        BinaryOperation::BitwiseAnd
+        | BinaryOperation::BitwiseOr
+        | BinaryOperation::BitwiseXor
+        | BinaryOperation::ShiftLeft
+        | BinaryOperation::ShiftRight => require_one_type(layer, &[INTEGERS]),
+        _ => require_one_type(layer, &[FLOATS, INTEGERS, QUANTIZED]),
+    }?;
     match output(layer, 0)?.data_type().is_quantized() {
         true => quantized::check(layer),
         false => Ok(()),
@@ -101,6 +112,16 @@ impl FloatKernel for ElementwiseBinary {
             BinaryOperation::Minimum => map_pairs(nest, x, y, out, smaller),
             BinaryOperation::SqDiff => map_pairs(nest, x, y, out, |x, y| (x - y) * (x - y)),
             BinaryOperation::Power => map_pairs(nest, x, y, out, f32::powf),
+            BinaryOperation::FloorDiv => map_pairs(nest, x, y, out, |x, y| (x / y).floor()),
+            BinaryOperation::FloorMod => map_pairs(nest, x, y, out, |x: f32, y: f32| {
+                let rest = x % y;
+                match rest != 0.0 && (rest < 0.0) != (y < 0.0) {
+                    true => rest + y,
+                    false => rest,
+                }
+            }),
+            BinaryOperation::TruncateMod => map_pairs(nest, x, y, out, |x, y| x % y),
+            BinaryOperation::Atan2 => map_pairs(nest, x, y, out, f32::atan2),
             other => {
                 return Err(BackendError::unsupported(format!(
                     "{other} is not known here"
@@ -267,5 +288,66 @@ mod tests {
         let (x, y) = (f32s([1], &[0.0]), f16s([1], &[0.0]));
         let mixed = binary(BinaryOperation::Add, x, y, &[1]);
         assert_refused(&mixed, &["the type of y is Float16; supported: Float32"]);
+    }
+
+    #[test]
+    fn remainders_have_the_sign_of_either_number() {
+        // -7 = -4 · 2 + 1 = -3 · 2 - 1, and 7 = -4 · -2 - 1 = -3 · -2 + 1.
+        let (x, y) = ([-7.0, 7.0, 6.0, -6.0], [2.0, -2.0, 2.0, 2.0]);
+        let ints = |values: [f32; 4]| values.map(|v| v as i32);
+        for (operation, expected) in [
+            (BinaryOperation::FloorDiv, [-4.0, -4.0, 3.0, -3.0]),
+            (BinaryOperation::FloorMod, [1.0, -1.0, 0.0, 0.0]),
+            (BinaryOperation::TruncateMod, [-1.0, 1.0, 0.0, 0.0]),
+        ] {
+            let found = binary(operation, f32s([4], &x), f32s([4], &y), &[4])
+                .run()
+                .f32s();
+            assert_close(&found, &expected, 0.0);
+            let x = typed(DataType::Signed32, [4], &ints(x));
+            let y = typed(DataType::Signed32, [4], &ints(y));
+            let found = binary(operation, x.clone(), y, &[4])
+                .run()
+                .elements::<i32>(0);
+            assert_eq!(found, ints(expected), "{operation}");
+            let zeros = typed(DataType::Signed32, [4], &[0; 4]);
+            assert!(binary(operation, x, zeros, &[4]).error().contains("by 0"));
+        }
+    }
+
+    #[test]
+    fn bits_are_combined_and_shifted() {
+        let x = typed(DataType::Signed32, [3], &[0b1100, -8, 5]);
+        let y = typed(DataType::Signed32, [3], &[0b1010, 1, 40]);
+        for (operation, expected) in [
+            (BinaryOperation::BitwiseAnd, [0b1000, 0, 0]),
+            (BinaryOperation::BitwiseOr, [0b1110, -7, 45]),
+            (BinaryOperation::BitwiseXor, [0b0110, -7, 45]),
+            (BinaryOperation::ShiftLeft, [0b1100 << 10, -16, 0]),
+            (BinaryOperation::ShiftRight, [0, -4, 0]),
+        ] {
+            let found = binary(operation, x.clone(), y.clone(), &[3]).run();
+            assert_eq!(found.elements::<i32>(0), expected, "{operation}");
+        }
+        let bytes = [
+            typed(DataType::UInt8, [1], &[200u8]),
+            typed(DataType::UInt8, [1], &[3u8]),
+        ];
+        let [x, y] = bytes;
+        let found = binary(BinaryOperation::ShiftRight, x, y, &[1]).run();
+        assert_eq!(found.elements::<u8>(0), [25]);
+        let [x, y] = [f32s([1], &[1.0]), f32s([1], &[1.0])];
+        assert_refused(
+            &binary(BinaryOperation::BitwiseOr, x, y, &[1]),
+            &["Float32"],
+        );
+    }
+
+    #[test]
+    fn an_angle_is_that_of_a_point() {
+        let [x, y] = [f32s([3], &[1.0, 1.0, 0.0]), f32s([3], &[1.0, -1.0, -1.0])];
+        let found = binary(BinaryOperation::Atan2, x, y, &[3]).run().f32s();
+        let pi = std::f32::consts::PI;
+        assert_close(&found, &[pi / 4.0, 3.0 * pi / 4.0, pi], 1e-6);
     }
 }

@@ -9,11 +9,15 @@ use armnn_backend_api::{
     Result, Synchronous, UnaryOperation, Workload,
 };
 
+use half::f16;
+
 use crate::{
+    activation::erf,
     element_workload::{Kernel, element_workload},
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
     layer_checks::{
-        FLOATS, INTEGERS, input, invalid, num_elements, output, require_named, require_one_type,
+        FLOATS, INTEGERS, input, invalid, num_elements, output, require_input, require_named,
+        require_one_type, require_output,
     },
     quantized_arithmetic::QUANTIZED,
 };
@@ -23,8 +27,17 @@ pub(crate) fn check(layer: LayerView<'_>, descriptor: &ElementwiseUnaryDescripto
     require_named(operation, operation.name())?;
     match operation {
         UnaryOperation::LogicalNot => require_one_type(layer, &[&[DataType::Boolean]]),
-        UnaryOperation::Abs | UnaryOperation::Neg | UnaryOperation::Square => {
-            require_one_type(layer, &[FLOATS, INTEGERS, QUANTIZED])
+        UnaryOperation::Abs
+        | UnaryOperation::Neg
+        | UnaryOperation::Sign
+        | UnaryOperation::Square => require_one_type(layer, &[FLOATS, INTEGERS, QUANTIZED]),
+        UnaryOperation::BitwiseNot => require_one_type(layer, &[INTEGERS]),
+        UnaryOperation::IsNan
+        | UnaryOperation::IsInf
+        | UnaryOperation::IsPosInf
+        | UnaryOperation::IsNegInf => {
+            require_input(layer, 0, &[FLOATS])?;
+            require_output(layer, 0, &[&[DataType::Boolean]])
         }
         _ => require_one_type(layer, &[FLOATS, QUANTIZED]),
     }?;
@@ -52,8 +65,28 @@ pub(crate) fn workload(
                     if x < 0 { x.wrapping_neg() } else { x }
                 }),
                 UnaryOperation::Neg => map_workload(layer, <$T>::wrapping_neg),
+                UnaryOperation::BitwiseNot => map_workload(layer, |x: $T| !x),
+                UnaryOperation::Sign => map_workload(layer, |x: $T| {
+                    let above = <$T>::from(x > 0);
+                    #[allow(unused_comparisons)]
+                    if x < 0 { above.wrapping_sub(1) } else { above }
+                }),
                 _ => map_workload(layer, |x: $T| x.wrapping_mul(x)),
             }
+        };
+    }
+    if operation != UnaryOperation::LogicalNot && output(layer, 0)?.data_type() == DataType::Boolean
+    {
+        let element = PhantomData;
+        return match input(layer, 0)?.data_type() {
+            DataType::Float16 => element_workload(layer, Test::<u16> { operation, element }),
+            _ => element_workload(
+                layer,
+                Test::<f32> {
+                    operation,
+                    element: PhantomData,
+                },
+            ),
         };
     }
     match output(layer, 0)?.data_type() {
@@ -110,7 +143,75 @@ fn value(operation: UnaryOperation, x: f32) -> f32 {
         UnaryOperation::Ceil => x.ceil(),
         UnaryOperation::Floor => x.floor(),
         UnaryOperation::Square => x * x,
+        UnaryOperation::Cos => x.cos(),
+        UnaryOperation::Tan => x.tan(),
+        UnaryOperation::Asin => x.asin(),
+        UnaryOperation::Acos => x.acos(),
+        UnaryOperation::Atan => x.atan(),
+        // In Float32 these lose bits where terms nearly cancel.
+        UnaryOperation::Sinh => f64::from(x).sinh() as f32,
+        UnaryOperation::Cosh => f64::from(x).cosh() as f32,
+        UnaryOperation::Asinh => f64::from(x).asinh() as f32,
+        UnaryOperation::Acosh => f64::from(x).acosh() as f32,
+        UnaryOperation::Atanh => f64::from(x).atanh() as f32,
+        UnaryOperation::Erf => erf(x.into()) as f32,
+        UnaryOperation::Sign if x == 0.0 || x.is_nan() => x,
+        UnaryOperation::Sign => x.signum(),
+        UnaryOperation::Round => x.round_ties_even(),
+        UnaryOperation::Reciprocal => 1.0 / x,
         _ => x,
+    }
+}
+
+/// Whether each number is NaN or infinite.
+struct Test<T> {
+    operation: UnaryOperation,
+    element: PhantomData<fn(T)>,
+}
+
+impl Kernel for Test<f32> {
+    type Input = f32;
+    type Output = u8;
+
+    fn run(
+        &self,
+        _context: &ExecutionContext<'_, Synchronous>,
+        _scratch: &mut [i64],
+        [input, ..]: [&[f32]; MAX_INPUTS],
+        output: &mut [u8],
+    ) -> Result<()> {
+        let results = input.iter().map(|&x| self.test(x));
+        output.iter_mut().zip(results).for_each(|(o, x)| *o = x);
+        Ok(())
+    }
+}
+
+impl Kernel for Test<u16> {
+    type Input = u16;
+    type Output = u8;
+
+    fn run(
+        &self,
+        _context: &ExecutionContext<'_, Synchronous>,
+        _scratch: &mut [i64],
+        [input, ..]: [&[u16]; MAX_INPUTS],
+        output: &mut [u8],
+    ) -> Result<()> {
+        let results = input.iter().map(|&x| self.test(f16::from_bits(x).to_f32()));
+        output.iter_mut().zip(results).for_each(|(o, x)| *o = x);
+        Ok(())
+    }
+}
+
+impl<T> Test<T> {
+    fn test(&self, x: f32) -> u8 {
+        u8::from(match self.operation {
+            UnaryOperation::IsNan => x.is_nan(),
+            UnaryOperation::IsPosInf => x == f32::INFINITY,
+            UnaryOperation::IsNegInf => x == f32::NEG_INFINITY,
+            // `check` lets nothing else through.
+            _ => x.is_infinite(),
+        })
     }
 }
 
@@ -229,5 +330,89 @@ mod tests {
         );
         assert_refused(&unary(UnaryOperation::Neg, booleans), &["Boolean"]);
         assert_refused(&unary(UnaryOperation::Exp, ints), &["Signed32"]);
+    }
+
+    #[test]
+    fn functions_of_angles_and_their_inverses_are_as_defined() {
+        type Function = fn(f64) -> f64;
+        // From -1 to 1 in steps of an eighth, and beyond.
+        let values: Vec<f32> = (-8..=8).map(|i| i as f32 / 8.0).chain([3.0]).collect();
+        let cases: [(UnaryOperation, Function); 10] = [
+            (UnaryOperation::Cos, |x| {
+                (x + std::f64::consts::FRAC_PI_2).sin()
+            }),
+            (UnaryOperation::Tan, |x| x.sin() / x.cos()),
+            // With the half-angle formula: asin x = 2 atan(x / (1 + sqrt(1 - x^2))).
+            (UnaryOperation::Asin, |x| {
+                2.0 * x.atan2(1.0 + (1.0 - x * x).sqrt())
+            }),
+            (UnaryOperation::Acos, |x| (1.0 - x * x).sqrt().atan2(x)),
+            (UnaryOperation::Atan, |x| x.atan2(1.0)),
+            (UnaryOperation::Sinh, |x| (x.exp() - (-x).exp()) / 2.0),
+            (UnaryOperation::Cosh, |x| (x.exp() + (-x).exp()) / 2.0),
+            (UnaryOperation::Asinh, |x| (x + (x * x + 1.0).sqrt()).ln()),
+            (UnaryOperation::Acosh, |x| (x + (x * x - 1.0).sqrt()).ln()),
+            (UnaryOperation::Atanh, |x| {
+                0.5 * ((1.0 + x) / (1.0 - x)).ln()
+            }),
+        ];
+        for (operation, defined) in cases {
+            let expected: Vec<f32> = values.iter().map(|&x| defined(x.into()) as f32).collect();
+            let found = unary(operation, f32s([18], &values)).run().f32s();
+            for ((found, expected), x) in found.iter().zip(&expected).zip(&values) {
+                let close = (found - expected).abs() <= 1e-6 * expected.abs().max(1.0);
+                let same = found.is_nan() && expected.is_nan() || found == expected;
+                assert!(close || same, "{operation} {x}: {found}, not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn steps_and_reciprocals() {
+        let values = [-2.5, -0.5, 0.0, 0.5, 1.5, 2.5];
+        let run = |operation| unary(operation, f32s([6], &values)).run().f32s();
+        assert_eq!(run(UnaryOperation::Round), [-2.0, 0.0, 0.0, 0.0, 2.0, 2.0]);
+        assert_eq!(run(UnaryOperation::Sign), [-1.0, -1.0, 0.0, 1.0, 1.0, 1.0]);
+        let reciprocals = run(UnaryOperation::Reciprocal);
+        assert_eq!(reciprocals[..3], [-0.4, -2.0, f32::INFINITY]);
+        // Abramowitz and Stegun, table 7.1.
+        let erf = run(UnaryOperation::Erf);
+        assert_close(&erf[2..5], &[0.0, 0.5204999, 0.9661051], 1e-7);
+        let nan = unary(UnaryOperation::Sign, f32s([1], &[f32::NAN])).run();
+        assert!(nan.f32s()[0].is_nan());
+    }
+
+    #[test]
+    fn numbers_are_tested_and_bits_turned_round() {
+        let values = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1.0];
+        let test = |operation, input: Tensor| {
+            Call::new(ElementwiseUnaryDescriptor::new(operation))
+                .input(input)
+                .output(DataType::Boolean, [4])
+        };
+        for (operation, expected) in [
+            (UnaryOperation::IsNan, [1, 0, 0, 0]),
+            (UnaryOperation::IsInf, [0, 1, 1, 0]),
+            (UnaryOperation::IsPosInf, [0, 1, 0, 0]),
+            (UnaryOperation::IsNegInf, [0, 0, 1, 0]),
+        ] {
+            for input in [f32s([4], &values), f16s([4], &values)] {
+                let found = test(operation, input).run().elements::<u8>(0);
+                assert_eq!(found, expected, "{operation}");
+            }
+        }
+        let ints = typed(DataType::Signed32, [4], &[0, 1, -5, 3]);
+        assert_refused(&test(UnaryOperation::IsNan, ints.clone()), &["Signed32"]);
+        let not = unary(UnaryOperation::BitwiseNot, ints.clone()).run();
+        assert_eq!(not.elements::<i32>(0), [-1, -2, 4, -4]);
+        let sign = unary(UnaryOperation::Sign, ints).run();
+        assert_eq!(sign.elements::<i32>(0), [0, 1, -1, 1]);
+        let bytes = typed(DataType::UInt8, [2], &[0u8, 200]);
+        let sign = unary(UnaryOperation::Sign, bytes.clone()).run();
+        assert_eq!(sign.elements::<u8>(0), [0, 1]);
+        let not = unary(UnaryOperation::BitwiseNot, bytes).run();
+        assert_eq!(not.elements::<u8>(0), [255, 55]);
+        let not = unary(UnaryOperation::BitwiseNot, f32s([1], &[1.0]));
+        assert_refused(&not, &["Float32"]);
     }
 }

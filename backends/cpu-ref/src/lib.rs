@@ -14,7 +14,9 @@
 //! one can call [`is_layer_supported`] and [`create_workload`], or make a [`CpuRefModelContext`].
 
 mod activation;
+mod arg_min_max;
 mod batch_mat_mul;
+mod block;
 mod cast;
 mod comparison;
 mod concat;
@@ -22,35 +24,54 @@ mod convolution2d;
 mod convolution_nchw;
 mod convolution_nhwc;
 mod copy;
+mod cumulative;
 mod depthwise_convolution2d;
+mod element_type;
 mod element_workload;
 mod elementwise_binary;
 mod elementwise_unary;
 mod float_workload;
 mod fully_connected;
 mod gather;
+mod gather_nd;
 mod layer_checks;
+mod local_response;
+mod logical_binary;
 mod lookup_table;
 mod loop_nest;
 mod matrix;
+mod normalization;
+mod one_hot;
 mod pad;
 mod parallel;
 mod pooling2d;
+mod pooling3d;
 mod prelu;
 mod quantize;
 mod quantized_arithmetic;
+mod range;
 mod reciprocal;
+mod recurrent;
 mod reduce;
+mod repetition;
 mod reshape;
 mod resize;
+mod reverse_sequence;
+mod scatter;
+mod select;
 mod sliding_window;
 mod softmax;
 mod split;
+mod strided_convolution;
 mod strided_slice;
 #[cfg(test)]
 mod test_harness;
+mod top_k;
 mod transpose;
+mod trilu;
+mod unidirectional_sequence_lstm;
 mod weighted_sum;
+mod workload_function;
 
 use armnn_backend_api::{
     BackendKind, Capabilities, DescriptorRef, HostMemory, IBackendInternal, LayerView,
@@ -135,28 +156,65 @@ macro_rules! layers {
 
 layers! {
     Activation: activation::check, activation::workload;
+    ArgMinMax: arg_min_max::check, arg_min_max::workload;
     BatchMatMul: batch_mat_mul::check, batch_mat_mul::workload;
+    BatchNormalization: normalization::check_batch, normalization::batch_workload;
+    BatchToSpaceNd: block::check_batch_to_space_nd, block::batch_to_space_nd_workload;
+    BroadcastTo: repetition::check_broadcast_to, repetition::broadcast_to_workload;
     Cast: cast::check, cast::workload;
     Comparison: comparison::check, comparison::workload;
     Concat: concat::check, concat::workload;
     Convolution2d: convolution2d::check, convolution2d::workload;
+    Convolution3d: strided_convolution::check_convolution3d, strided_convolution::convolution3d_workload;
+    Cumulative: cumulative::check, cumulative::workload;
+    DepthToSpace: block::check_depth_to_space, block::depth_to_space_workload;
     DepthwiseConvolution2d: depthwise_convolution2d::check, depthwise_convolution2d::workload;
     Dequantize: quantize::check_dequantize, quantize::dequantize_workload;
+    DynamicUpdateSlice: scatter::check_dynamic_update_slice, scatter::dynamic_update_slice_workload;
     ElementwiseBinary: elementwise_binary::check, elementwise_binary::workload;
     ElementwiseUnary: elementwise_unary::check, elementwise_unary::workload;
+    Fill: repetition::check_fill, repetition::fill_workload;
     FullyConnected: fully_connected::check, fully_connected::workload;
     Gather: gather::check, gather::workload;
+    GatherElements: gather_nd::check_elements, gather_nd::elements_workload;
+    GatherNd: gather_nd::check_nd, gather_nd::nd_workload;
+    Gru: recurrent::check_gru, recurrent::gru_workload;
+    InstanceNormalization: normalization::check_instance, normalization::instance_workload;
+    L2Normalization: normalization::check_l2, normalization::l2_workload;
+    LayerNormalization: normalization::check_layer, normalization::layer_workload;
+    LogSoftmax: normalization::check_log_softmax, normalization::log_softmax_workload;
+    LogicalBinary: logical_binary::check, logical_binary::workload;
+    Lstm: recurrent::check_lstm, recurrent::lstm_workload;
+    Normalization: local_response::check, local_response::workload;
+    OneHot: one_hot::check, one_hot::workload;
     Pad: pad::check, pad::workload;
     Pooling2d: pooling2d::check, pooling2d::workload;
+    Pooling3d: pooling3d::check, pooling3d::workload;
     Prelu: prelu::check, prelu::workload;
     Quantize: quantize::check_quantize, quantize::quantize_workload;
+    Range: range::check, range::workload;
     Reduce: reduce::check, reduce::workload;
     Reshape: reshape::check, reshape::workload;
     Resize: resize::check, resize::workload;
+    ReverseSequence: reverse_sequence::check, reverse_sequence::workload;
+    ReverseV2: repetition::check_reverse, repetition::reverse_workload;
+    Rnn: recurrent::check_rnn, recurrent::rnn_workload;
+    ScatterElements: scatter::check_elements, scatter::elements_workload;
+    ScatterNd: scatter::check_nd, scatter::nd_workload;
+    Select: select::check, select::workload;
     Softmax: softmax::check, softmax::workload;
+    SpaceToBatchNd: block::check_space_to_batch_nd, block::space_to_batch_nd_workload;
+    SpaceToDepth: block::check_space_to_depth, block::space_to_depth_workload;
     Split: split::check, split::workload;
+    Stack: repetition::check_stack, repetition::stack_workload;
     StridedSlice: strided_slice::check, strided_slice::workload;
+    Tile: repetition::check_tile, repetition::tile_workload;
+    TopK: top_k::check, top_k::workload;
     Transpose: transpose::check, transpose::workload;
+    TransposeConvolution2d: strided_convolution::check_transpose2d, strided_convolution::transpose2d_workload;
+    TransposeConvolution3d: strided_convolution::check_transpose3d, strided_convolution::transpose3d_workload;
+    Trilu: trilu::check, trilu::workload;
+    UnidirectionalSequenceLstm: unidirectional_sequence_lstm::check, unidirectional_sequence_lstm::workload;
 }
 
 #[cfg(test)]

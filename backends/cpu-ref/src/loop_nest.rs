@@ -59,7 +59,8 @@ impl<const N: usize> LoopNest<N> {
         if self.row_len == 0 || self.outer.iter().any(|&(size, _)| size == 0) {
             return;
         }
-        let mut counters = [0; Shape::MAX_RANK];
+        // Each dimension may be cut in two.
+        let mut counters = [0; 2 * Shape::MAX_RANK];
         let mut positions = self.start;
         loop {
             row(positions);

@@ -51,13 +51,13 @@ pub(crate) fn workload(
     if !is_empty && from.contains(&0) {
         return Err(invalid("an input without elements cannot be mirrored"));
     }
-    let repeats_border = descriptor.padding_mode() == PaddingMode::Symmetric;
+    let mode = descriptor.padding_mode();
     let sources = (0..if is_empty { 0 } else { to.len() })
         .map(|axis| {
             (0..to[axis] as i64)
                 .map(|at| {
                     let position = i128::from(at) - i128::from(before[axis]);
-                    mirrored(position, from[axis], repeats_border)
+                    source(mode, position, from[axis])
                 })
                 .collect()
         })
@@ -96,6 +96,16 @@ fn inner_copy(from: &[usize], to: &[usize], before: &[i64]) -> BoxCopy {
         input: 0,
         output: 0,
         nest: LoopNest::new(&sizes, [&strides_from, &strides_to], [start_from, start_to]),
+    }
+}
+
+/// Which element of `len` (not 0) stands at a position outside.
+fn source(mode: PaddingMode, position: i128, len: usize) -> usize {
+    let last = len as i128 - 1;
+    match mode {
+        PaddingMode::Edge => position.clamp(0, last) as usize,
+        PaddingMode::Wrap => position.rem_euclid(last + 1) as usize,
+        _ => mirrored(position, len, mode == PaddingMode::Symmetric),
     }
 }
 
@@ -193,7 +203,7 @@ fn mirror<T: Copy>(plan: &MirrorPlan, from: &[T], to: &mut [T]) {
 ///
 /// # Errors
 /// A refusal when the tensor's type has no such value, or is quantized along an axis.
-fn pad_bytes(tensor: TensorView<'_>, value: f64) -> Result<[u8; 8]> {
+pub(crate) fn pad_bytes(tensor: TensorView<'_>, value: f64) -> Result<[u8; 8]> {
     let mut bytes = [0; 8];
     let mut put = |element: &[u8]| bytes[..element.len()].copy_from_slice(element);
     match tensor.data_type() {
@@ -381,5 +391,25 @@ mod tests {
         let extreme = [&[i64::MAX][..], &[i64::MAX]];
         let call = padded(PaddingMode::Constant, 0.0, extreme, f32s([1], &[0.0]), &[1]);
         assert!(call.error().contains("does not lead"));
+    }
+
+    #[test]
+    fn borders_are_repeated_or_ends_joined() {
+        for (mode, expected) in [
+            (
+                PaddingMode::Edge,
+                [1.0, 1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 3.0, 3.0],
+            ),
+            (
+                PaddingMode::Wrap,
+                [2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0],
+            ),
+        ] {
+            let d = PadDescriptor::new(mode, 0.0, &[2], &[4]).unwrap();
+            let call = Call::new(d)
+                .input(f32s([3], &[1.0, 2.0, 3.0]))
+                .output(DataType::Float32, [9]);
+            assert_eq!(call.run().f32s(), expected, "{mode}");
+        }
     }
 }

@@ -22,6 +22,9 @@ use crate::{
 pub(crate) fn check(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<()> {
     require_one_type(layer, &[FLOATS, QUANTIZED])?;
     if output(layer, 0)?.data_type().is_quantized() {
+        if d.pool_type() == PoolingAlgorithm::Sum {
+            return require_one_type(layer, &[FLOATS]);
+        }
         quantized::check(layer)?;
     }
     require_image_layout(d.data_layout())?;
@@ -115,6 +118,7 @@ impl Pooling {
                 self.fold(input, y, x, 0.0, pixel, |sum, v| sum + v);
                 pixel.iter_mut().for_each(|p| *p /= count);
             }
+            PoolingAlgorithm::Sum => self.fold(input, y, x, 0.0, pixel, |sum, v| sum + v),
             // `check` lets nothing else through but L2.
             _ => {
                 self.fold(input, y, x, 0.0, pixel, |sum, v| sum + v * v);
@@ -182,6 +186,7 @@ mod tests {
             (PoolingAlgorithm::Max, [6.0, 8.0]),
             (PoolingAlgorithm::Average, [3.5, 5.5]),
             (PoolingAlgorithm::L2, mean_squares.map(f32::sqrt)),
+            (PoolingAlgorithm::Sum, [14.0, 22.0]),
         ] {
             let d = Pooling2dDescriptor {
                 stride_x: 2,

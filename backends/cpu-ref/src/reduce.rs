@@ -1,21 +1,43 @@
 //! Reduce.
 
+mod integer;
+mod quantized;
+
 use armnn_backend_api::{
-    ExecutionContext, LayerView, ReduceDescriptor, ReduceOperation, Result, Synchronous, Workload,
+    DataType, ExecutionContext, LayerView, ReduceDescriptor, ReduceOperation, Result, Synchronous,
+    Workload,
 };
 
 use crate::{
+    element_workload::{Kernel, element_workload},
     elementwise_binary::{larger, smaller},
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
-    layer_checks::{FLOATS, dims, input, invalid, output, require_named, require_one_type},
+    layer_checks::{
+        FLOATS, INTEGERS, dims, input, invalid, output, require_named, require_one_type,
+    },
     loop_nest::{LoopNest, dense_strides},
     matrix,
+    quantized_arithmetic::QUANTIZED,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ReduceDescriptor) -> Result<()> {
     let operation = descriptor.operation();
     require_named(operation, operation.name())?;
-    require_one_type(layer, &[FLOATS])
+    match operation {
+        ReduceOperation::Any | ReduceOperation::All => {
+            return require_one_type(layer, &[&[DataType::Boolean]]);
+        }
+        ReduceOperation::Sum
+        | ReduceOperation::Max
+        | ReduceOperation::Mean
+        | ReduceOperation::Min
+        | ReduceOperation::Prod => require_one_type(layer, &[FLOATS, INTEGERS, QUANTIZED])?,
+        _ => require_one_type(layer, &[FLOATS])?,
+    }
+    match output(layer, 0)?.data_type().is_quantized() {
+        true => quantized::check(layer),
+        false => Ok(()),
+    }
 }
 
 pub(crate) fn workload(
@@ -49,9 +71,22 @@ pub(crate) fn workload(
     let kernel = Reduce {
         operation: descriptor.operation(),
         nest: LoopNest::new(&from, [&dense_strides(&from), &strides], [0, 0]),
-        count: reduced.map(|axis| from[axis]).product::<usize>() as f32,
+        count: reduced.map(|axis| from[axis]).product(),
+        output_len: to.iter().product(),
     };
-    float_workload(layer, kernel)
+    match output(layer, 0)?.data_type() {
+        DataType::Boolean => element_workload(layer, kernel),
+        DataType::Int8 => integer::workload::<i8>(layer, kernel),
+        DataType::Int16 => integer::workload::<i16>(layer, kernel),
+        DataType::Signed32 => integer::workload::<i32>(layer, kernel),
+        DataType::Signed64 => integer::workload::<i64>(layer, kernel),
+        DataType::UInt8 => integer::workload::<u8>(layer, kernel),
+        DataType::UInt16 => integer::workload::<u16>(layer, kernel),
+        DataType::UInt32 => integer::workload::<u32>(layer, kernel),
+        DataType::UInt64 => integer::workload::<u64>(layer, kernel),
+        quantized if quantized.is_quantized() => quantized::workload(layer, kernel),
+        _ => float_workload(layer, kernel),
+    }
 }
 
 struct Reduce {
@@ -59,14 +94,22 @@ struct Reduce {
     /// Over the input; the operands are the input, and the output that an element goes into.
     nest: LoopNest<2>,
     /// Elements of the input for each of the output.
-    count: f32,
+    count: usize,
+    output_len: usize,
 }
 
 impl FloatKernel for Reduce {
+    fn scratch_len(&self) -> usize {
+        match self.operation {
+            ReduceOperation::LogSumExp => self.output_len,
+            _ => 0,
+        }
+    }
+
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
+        scratch: &mut [f32],
         [input, ..]: [&[f32]; MAX_INPUTS],
         out: &mut [f32],
     ) -> Result<()> {
@@ -85,11 +128,27 @@ impl FloatKernel for Reduce {
                 let row = |values: &[f32]| values.iter().product();
                 self.reduce(input, out, 1.0, row, |x, y| x * y);
             }
+            ReduceOperation::L1 => {
+                let row = |values: &[f32]| fold(values, 0.0, |sum, x| sum + x.abs());
+                self.reduce(input, out, 0.0, row, |x, y| x + y.abs());
+            }
+            ReduceOperation::SumSquare | ReduceOperation::L2 => {
+                let row = |values: &[f32]| fold(values, 0.0, |sum, x| sum + x * x);
+                self.reduce_rows(input, out, 0.0, row, |sum, x| sum + x, |sum, x| sum + x * x);
+                if self.operation == ReduceOperation::L2 {
+                    out.iter_mut().for_each(|x| *x = x.sqrt());
+                }
+            }
+            ReduceOperation::LogSum => {
+                self.reduce(input, out, 0.0, matrix::sum, |x, y| x + y);
+                out.iter_mut().for_each(|x| *x = x.ln());
+            }
+            ReduceOperation::LogSumExp => self.log_sum_exp(input, scratch, out),
             // `check` lets nothing else through but Sum and Mean.
             _ => {
                 self.reduce(input, out, 0.0, matrix::sum, |x, y| x + y);
                 if self.operation == ReduceOperation::Mean {
-                    out.iter_mut().for_each(|x| *x /= self.count);
+                    out.iter_mut().for_each(|x| *x /= self.count as f32);
                 }
             }
         }
@@ -97,7 +156,75 @@ impl FloatKernel for Reduce {
     }
 }
 
+impl Kernel for Reduce {
+    type Input = u8;
+    type Output = u8;
+
+    fn run(
+        &self,
+        _context: &ExecutionContext<'_, Synchronous>,
+        _scratch: &mut [i64],
+        [input, ..]: [&[u8]; MAX_INPUTS],
+        out: &mut [u8],
+    ) -> Result<()> {
+        let sought = match self.operation {
+            ReduceOperation::Any => 1,
+            // `check` lets nothing else through: one that is false decides.
+            _ => 0,
+        };
+        out.fill(1 - sought);
+        let [_, stride] = self.nest.row_strides();
+        self.nest.for_each_row(|[at_in, at_out]| {
+            for (i, &x) in input[at_in..][..self.nest.row_len()].iter().enumerate() {
+                if u8::from(x != 0) == sought {
+                    out[at_out.wrapping_add_signed(i as isize * stride)] = sought;
+                }
+            }
+        });
+        Ok(())
+    }
+}
+
 impl Reduce {
+    /// The largest is taken out of the sum, so that no power overflows.
+    fn log_sum_exp(&self, input: &[f32], largest: &mut [f32], out: &mut [f32]) {
+        let row = |values: &[f32]| values.iter().copied().fold(f32::NEG_INFINITY, larger);
+        self.reduce(input, largest, f32::NEG_INFINITY, row, larger);
+        // Of infinities nothing is taken out, as their difference is no number.
+        let offset = |x: f32| if x.is_finite() { x } else { 0.0 };
+        out.fill(0.0);
+        let len = self.nest.row_len();
+        let [_, stride] = self.nest.row_strides();
+        self.nest.for_each_row(|[at_in, at_out]| {
+            for (i, &x) in input[at_in..][..len].iter().enumerate() {
+                let at = at_out.wrapping_add_signed(i as isize * stride);
+                out[at] += (x - offset(largest[at])).exp();
+            }
+        });
+        for (sum, &largest) in out.iter_mut().zip(&*largest) {
+            *sum = sum.ln() + offset(largest);
+        }
+    }
+
+    /// Folds the elements of the input in order into the output's elements, which start at `start`.
+    fn fold<T: Copy>(&self, input: &[T], sums: &mut [i64], start: i64, f: impl Fn(i64, T) -> i64) {
+        sums.fill(start);
+        let len = self.nest.row_len();
+        // The input is walked through in order, so its own stride is 1.
+        let [_, stride] = self.nest.row_strides();
+        self.nest.for_each_row(|[at_in, at_out]| {
+            let values = &input[at_in..][..len];
+            if stride == 0 {
+                sums[at_out] = values.iter().fold(sums[at_out], |sum, &x| f(sum, x));
+            } else {
+                let sums = &mut sums[at_out..][..len];
+                sums.iter_mut()
+                    .zip(values)
+                    .for_each(|(sum, &x)| *sum = f(*sum, x));
+            }
+        });
+    }
+
     /// `start` is what nothing reduces to, `row` reduces a slice, and `f` two numbers.
     fn reduce(
         &self,
@@ -107,6 +234,19 @@ impl Reduce {
         row: impl Fn(&[f32]) -> f32,
         f: impl Fn(f32, f32) -> f32,
     ) {
+        self.reduce_rows(input, out, start, row, &f, &f);
+    }
+
+    /// The same, with `join` for the results of two rows, and `f` for a result and a number.
+    fn reduce_rows(
+        &self,
+        input: &[f32],
+        out: &mut [f32],
+        start: f32,
+        row: impl Fn(&[f32]) -> f32,
+        join: impl Fn(f32, f32) -> f32,
+        f: impl Fn(f32, f32) -> f32,
+    ) {
         out.fill(start);
         let len = self.nest.row_len();
         // The input is walked through in order, so its own stride is 1.
@@ -114,7 +254,7 @@ impl Reduce {
         self.nest.for_each_row(|[at_in, at_out]| {
             let values = &input[at_in..][..len];
             if stride == 0 {
-                out[at_out] = f(out[at_out], row(values));
+                out[at_out] = join(out[at_out], row(values));
             } else {
                 let out = &mut out[at_out..][..len];
                 out.iter_mut().zip(values).for_each(|(o, &x)| *o = f(*o, x));
@@ -125,10 +265,10 @@ impl Reduce {
 
 #[cfg(test)]
 mod tests {
-    use armnn_backend_api::{DataType, Shape};
+    use armnn_backend_api::Shape;
 
     use super::*;
-    use crate::test_harness::{Call, assert_close, f16s, f32s, sample_values};
+    use crate::test_harness::{Call, assert_close, f16s, f32s, sample_values, typed};
 
     fn reduced(operation: ReduceOperation, axes: &[u32], input: [i64; 3], values: &[f32]) -> Call {
         let kept = (0..3).map(|i| {
@@ -221,5 +361,64 @@ mod tests {
             .input(f16s([3], &[2048.0, 1.0, 1.0]))
             .output(DataType::Float16, Shape::SCALAR);
         assert_eq!(call.run().f16s(), [2050.0]);
+    }
+
+    #[test]
+    fn norms_and_logarithms() {
+        // Rows (1, -2, 2) and (0, 3, -4).
+        let values = [1.0, -2.0, 2.0, 0.0, 3.0, -4.0];
+        let ln = |x: f64| x.ln() as f32;
+        let powers = |row: [f64; 3]| ln(row.map(f64::exp).iter().sum());
+        for (operation, rows, columns) in [
+            (ReduceOperation::L1, [5.0, 7.0], [1.0, 5.0, 6.0]),
+            (ReduceOperation::SumSquare, [9.0, 25.0], [1.0, 13.0, 20.0]),
+            (
+                ReduceOperation::L2,
+                [3.0, 5.0],
+                [1.0, 13f32.sqrt(), 20f32.sqrt()],
+            ),
+            (
+                ReduceOperation::LogSum,
+                [0.0, f32::NAN],
+                [0.0, 0.0, f32::NAN],
+            ),
+            (
+                ReduceOperation::LogSumExp,
+                [powers([1.0, -2.0, 2.0]), powers([0.0, 3.0, -4.0])],
+                [
+                    ln(1f64.exp() + 1.0),
+                    ln((-2f64).exp() + 3f64.exp()),
+                    ln(2f64.exp() + (-4f64).exp()),
+                ],
+            ),
+        ] {
+            let found = reduced(operation, &[2], [1, 2, 3], &values).run().f32s();
+            assert_close(&found, &rows, 1e-6);
+            let found = reduced(operation, &[0, 1], [1, 2, 3], &values).run().f32s();
+            assert_close(&found, &columns, 1e-6);
+        }
+        let large = reduced(ReduceOperation::LogSumExp, &[2], [1, 1, 2], &[1000.0; 2]);
+        // log(2 e^1000) = 1000 + log 2.
+        assert_close(&large.run().f32s(), &[1000.6931], 1e-4);
+        let nothing = [f32::NEG_INFINITY; 2];
+        let none = reduced(ReduceOperation::LogSumExp, &[2], [1, 1, 2], &nothing);
+        assert_eq!(none.run().f32s(), [f32::NEG_INFINITY]);
+    }
+
+    #[test]
+    fn some_or_all_are_true() {
+        let values = typed(DataType::Boolean, [2, 3], &[0u8, 1, 1, 0, 0, 1]);
+        for (operation, axis, expected) in [
+            (ReduceOperation::Any, 0, &[0u8, 1, 1][..]),
+            (ReduceOperation::All, 0, &[0, 0, 1]),
+            (ReduceOperation::Any, 1, &[1, 1]),
+            (ReduceOperation::All, 1, &[0, 0]),
+        ] {
+            let d = ReduceDescriptor::new(operation, &[axis], false).unwrap();
+            let call = Call::new(d)
+                .input(values.clone())
+                .output(DataType::Boolean, [expected.len() as i64]);
+            assert_eq!(call.run().elements::<u8>(0), expected, "{operation} {axis}");
+        }
     }
 }

@@ -124,7 +124,7 @@ pub(crate) struct Call {
 
 /// The outputs of a call.
 #[derive(Debug)]
-pub(crate) struct Results(Vec<AlignedBytes>);
+pub(crate) struct Results(Vec<AlignedBytes>, Vec<Shape>);
 
 impl Results {
     pub(crate) fn elements<T: Element>(&self, position: usize) -> Vec<T> {
@@ -133,6 +133,11 @@ impl Results {
 
     pub(crate) fn f32s(&self) -> Vec<f32> {
         self.elements(0)
+    }
+
+    /// The shape of an output, also of one that was not known before.
+    pub(crate) fn shape(&self, position: usize) -> Vec<i64> {
+        self.1[position].dims().to_vec()
     }
 
     /// Float16 results, widened.
@@ -267,7 +272,7 @@ impl Call {
         let mut results: Vec<_> = self
             .outputs
             .iter()
-            .map(|info| AlignedBytes::filled(info.byte_len().unwrap(), 0xff))
+            .map(|info| AlignedBytes::filled(info.byte_len().unwrap_or(0), 0xff))
             .collect();
         let raw = |bytes: *mut u8, byte_len, shape: &Shape| sys::ArmnnTensor {
             struct_size: size_of::<sys::ArmnnTensor>(),
@@ -297,15 +302,21 @@ impl Call {
             })
             .collect();
         let n_threads = self.n_threads;
+        let mut host = Host {
+            n_threads,
+            infos: &self.outputs,
+            results: &mut results,
+            outputs: outputs.as_mut_ptr(),
+        };
         let context = sys::ArmnnExecutionContext {
             struct_size: size_of::<sys::ArmnnExecutionContext>(),
-            host: std::ptr::from_ref(&n_threads).cast_mut().cast(),
+            host: std::ptr::from_mut(&mut host).cast(),
             scratch: scratch.as_mut().as_mut_ptr().cast(),
             scratch_len,
             n_threads,
             reserved: 0,
             parallel_for: Some(parallel_for),
-            allocate_output: None,
+            allocate_output: Some(allocate_output),
             profile: None,
         };
         let stride = size_of::<sys::ArmnnTensor>();
@@ -330,7 +341,10 @@ impl Call {
         if n_threads == 1 {
             assert_eq!(allocations, 0, "execute allocated memory");
         }
-        Ok(Results(results))
+        let shapes = outputs
+            .iter()
+            .map(|tensor| Shape::from_raw(&tensor.shape).unwrap());
+        Ok(Results(results, shapes.collect()))
     }
 
     /// Calls `f` with a view of one layer, whose tensors are the inputs and then the outputs.
@@ -448,7 +462,47 @@ impl Drop for Backend {
     }
 }
 
-/// `host` points to the number of threads.
+/// What functions of the host find behind their `host`.
+struct Host<'a> {
+    n_threads: u32,
+    infos: &'a [TensorInfo],
+    results: &'a mut [AlignedBytes],
+    outputs: *mut sys::ArmnnTensor,
+}
+
+/// `host` points to a [`Host`].
+unsafe extern "C" fn allocate_output(
+    host: *mut c_void,
+    output: u32,
+    shape: *const sys::ArmnnShape,
+) -> *mut c_void {
+    // What is allocated here does not count.
+    let before = ALLOCATIONS.get();
+    // SAFETY: `execute` above made it so; no other function of the host is being called.
+    let (host, shape) = unsafe { (&mut *host.cast::<Host<'_>>(), &*shape) };
+    let shape = Shape::from_raw(shape).unwrap();
+    let info = &host.infos[output as usize];
+    assert!(!info.shape.is_known(), "output {output} was known");
+    assert!(info.shape.accepts(&shape), "{} {shape}", info.shape);
+    let found = TensorInfo {
+        shape,
+        ..info.clone()
+    };
+    let bytes = &mut host.results[output as usize];
+    let Some(byte_len) = found.byte_len().filter(|&n| n < 1 << 30) else {
+        return null_mut();
+    };
+    *bytes = AlignedBytes::filled(byte_len, 0xff);
+    // SAFETY: there is such an output.
+    let tensor = unsafe { &mut *host.outputs.add(output as usize) };
+    tensor.data = bytes.as_mut().as_mut_ptr().cast();
+    tensor.byte_len = bytes.len;
+    tensor.shape = *shape.as_raw();
+    ALLOCATIONS.set(before);
+    tensor.data
+}
+
+/// `host` points to a [`Host`].
 unsafe extern "C" fn parallel_for(
     host: *mut c_void,
     n_tasks: u32,
@@ -456,7 +510,7 @@ unsafe extern "C" fn parallel_for(
     data: *mut c_void,
 ) -> sys::ArmnnStatus {
     // SAFETY: `execute` above made it so.
-    let n_threads = unsafe { *host.cast::<u32>() };
+    let n_threads = unsafe { (*host.cast::<Host<'_>>()).n_threads };
     let (body, data) = (body.unwrap(), data as usize);
     std::thread::scope(|scope| {
         for thread in 0..n_threads {

@@ -2,7 +2,7 @@
 
 mod dependencies;
 mod linker_cache;
-mod loaded_files;
+pub(super) mod loaded_files;
 
 use std::{
     ffi::OsString,
@@ -11,6 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use self::loaded_files::FileOfLibrary;
 use super::{
     discover::Candidate,
     handle::Handle,
@@ -54,15 +55,17 @@ pub unsafe fn open(candidate: &Candidate, inspection: &Inspection) -> Result<Han
     let mut handle = unsafe { open_handle(&path) }
         .map_err(|error| open_refusal(candidate, inspection, &before, error))?;
     handle.set_path(&candidate.canonical_path);
-    if let Some(image) = handle.image() {
+    let file_now = FileOfLibrary::new(&candidate.canonical_path, &file);
+    if let (Some(image), Some(file_now)) = (handle.image(), &file_now) {
         // One that has just been mapped comes from the file as it is.
         if before.contains(image) {
             refuse_stale_image(&file, image)?;
-            loaded_files::refuse_overwritten(&file, image)?;
+            loaded_files::refuse_overwritten(file_now, image)?;
         } else {
-            loaded_files::remember(&file, image);
+            loaded_files::remember(file_now, image);
         }
     }
+    handle.set_file(file_now);
     Ok(handle)
 }
 

@@ -123,6 +123,16 @@ impl Layer<'_> {
         }
     }
 
+    /// Checks that a tensor is not larger than what the tensors of a state may take.
+    fn check_limit(&self, info: &TensorInfo, memory_limit: u64) -> Result<()> {
+        match info.byte_len() {
+            Some(len) if len as u64 <= memory_limit => Ok(()),
+            _ => Err(self.failed(format!(
+                "{info} is larger than the memory limit of {memory_limit} bytes"
+            ))),
+        }
+    }
+
     fn new_tensor(&self, info: TensorInfo) -> Result<HostTensor> {
         HostTensor::zeroed(info).map_err(|e| self.failed(e.to_string()))
     }

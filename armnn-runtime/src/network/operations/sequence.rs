@@ -95,17 +95,12 @@ fn sequence(layer: &Layer<'_>, values: Vec<Value>, memory_limit: u64) -> Result<
         };
         bytes = bytes.saturating_add(len).saturating_add(BYTES_OF_VALUE);
     }
-    within_limit(layer, Some(bytes), memory_limit)?;
-    Ok(values.into())
-}
-
-fn within_limit(layer: &Layer<'_>, bytes: Option<u64>, memory_limit: u64) -> Result<()> {
-    match bytes {
-        Some(bytes) if bytes <= memory_limit => Ok(()),
-        _ => Err(layer.failed(format!(
-            "its output is larger than the memory limit of {memory_limit} bytes"
-        ))),
+    if bytes > memory_limit {
+        return Err(layer.failed(format!(
+            "a sequence is larger than the memory limit of {memory_limit} bytes"
+        )));
     }
+    Ok(values.into())
 }
 
 /// The position that an input names among `count` values.
@@ -257,6 +252,7 @@ fn concat(layer: &Layer<'_>, axis: i64, new_axis: bool, memory_limit: u64) -> Re
     let mut size = 0i64;
     for (_, other) in &tensors {
         let same = other.data_type == info.data_type
+            && other.quantization == info.quantization
             && other.shape.rank() == info.shape.rank()
             && (other.shape.dims().iter().zip(info.shape.dims()).enumerate())
                 .all(|(at, (a, b))| at == axis || a == b);
@@ -269,7 +265,8 @@ fn concat(layer: &Layer<'_>, axis: i64, new_axis: bool, memory_limit: u64) -> Re
     dims[axis] = size;
     let shape = Shape::new(&dims).map_err(|e| layer.failed(e.to_string()))?;
     let info = TensorInfo { shape, ..info };
-    within_limit(layer, info.byte_len().map(|len| len as u64), memory_limit)?;
+    // A sequence may hold one tensor many times, at no cost.
+    layer.check_limit(&info, memory_limit)?;
     let mut joined = layer.new_tensor(info)?;
     let whole = Rows::new(layer, joined.info(), axis)?;
     let mut start = 0;

@@ -48,12 +48,25 @@ impl<T: Integer> Kernel for IntegerBinary<T> {
             BinaryOperation::Add => map_pairs(nest, x, y, out, T::add),
             BinaryOperation::Sub => map_pairs(nest, x, y, out, T::sub),
             BinaryOperation::Mul => map_pairs(nest, x, y, out, T::mul),
-            BinaryOperation::Div => {
+            BinaryOperation::Div
+            | BinaryOperation::FloorDiv
+            | BinaryOperation::FloorMod
+            | BinaryOperation::TruncateMod => {
                 if y.contains(&T::ZERO) {
                     return Err(BackendError::new("division by 0"));
                 }
-                map_pairs(nest, x, y, out, T::div);
+                match self.operation {
+                    BinaryOperation::FloorDiv => map_pairs(nest, x, y, out, T::floor_div),
+                    BinaryOperation::FloorMod => map_pairs(nest, x, y, out, T::floor_mod),
+                    BinaryOperation::TruncateMod => map_pairs(nest, x, y, out, T::truncate_mod),
+                    _ => map_pairs(nest, x, y, out, T::div),
+                }
             }
+            BinaryOperation::BitwiseAnd => map_pairs(nest, x, y, out, T::and),
+            BinaryOperation::BitwiseOr => map_pairs(nest, x, y, out, T::or),
+            BinaryOperation::BitwiseXor => map_pairs(nest, x, y, out, T::xor),
+            BinaryOperation::ShiftLeft => map_pairs(nest, x, y, out, T::shift_left),
+            BinaryOperation::ShiftRight => map_pairs(nest, x, y, out, T::shift_right),
             BinaryOperation::Maximum => map_pairs(nest, x, y, out, T::max),
             BinaryOperation::Minimum => map_pairs(nest, x, y, out, T::min),
             BinaryOperation::SqDiff => {
@@ -78,6 +91,17 @@ pub(super) trait Integer: Element + Ord {
     fn mul(self, other: Self) -> Self;
     /// `other` is not 0.
     fn div(self, other: Self) -> Self;
+    /// `other` is not 0.
+    fn floor_div(self, other: Self) -> Self;
+    /// `other` is not 0.
+    fn floor_mod(self, other: Self) -> Self;
+    /// `other` is not 0.
+    fn truncate_mod(self, other: Self) -> Self;
+    fn and(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
+    fn shift_left(self, bits: Self) -> Self;
+    fn shift_right(self, bits: Self) -> Self;
     /// Rounds towards zero where the exponent is negative; 0 to a negative power is 0.
     fn power(self, exponent: Self) -> Self;
 }
@@ -101,6 +125,51 @@ macro_rules! integers {
 
             fn div(self, other: Self) -> Self {
                 self.wrapping_div(other)
+            }
+
+            #[allow(unused_comparisons)]
+            fn floor_div(self, other: Self) -> Self {
+                let quotient = self.wrapping_div(other);
+                match self.wrapping_rem(other) != 0 && (self < 0) != (other < 0) {
+                    true => quotient.wrapping_sub(1),
+                    false => quotient,
+                }
+            }
+
+            #[allow(unused_comparisons)]
+            fn floor_mod(self, other: Self) -> Self {
+                let rest = self.wrapping_rem(other);
+                match rest != 0 && (rest < 0) != (other < 0) {
+                    true => rest.wrapping_add(other),
+                    false => rest,
+                }
+            }
+
+            fn truncate_mod(self, other: Self) -> Self {
+                self.wrapping_rem(other)
+            }
+
+            fn and(self, other: Self) -> Self {
+                self & other
+            }
+
+            fn or(self, other: Self) -> Self {
+                self | other
+            }
+
+            fn xor(self, other: Self) -> Self {
+                self ^ other
+            }
+
+            fn shift_left(self, bits: Self) -> Self {
+                let bits = u32::try_from(bits).ok();
+                bits.and_then(|bits| self.checked_shl(bits)).unwrap_or(0)
+            }
+
+            fn shift_right(self, bits: Self) -> Self {
+                let bits = u32::try_from(bits).unwrap_or(u32::MAX);
+                // What is left of all bits is the sign.
+                self >> bits.min(<$T>::BITS - 1) >> u32::from(bits >= <$T>::BITS)
             }
 
             #[allow(unused_comparisons)]
