@@ -10,7 +10,7 @@ use armnn_network::{
 };
 use armnn_runtime::{
     CreationOptions, DataType, HostTensor, LoadError, LoadOptions, LoadedNetwork, OptimizerOptions,
-    Runtime, Shape, StaticBackend, TensorInfo,
+    Runtime, Shape, StaticBackend, TensorInfo, Value,
 };
 use cpu_ref::CpuRef;
 
@@ -59,17 +59,16 @@ fn assert_fails(loaded: &LoadedNetwork, inputs: &[HostTensor], parts: &[&str]) {
 }
 
 #[test]
-fn a_tensor_of_a_terabyte_is_too_large_for_any_limit() {
-    // An input of a few bytes, and a layer that makes much of it.
+fn a_layer_that_makes_much_of_little_is_an_error_that_names_its_tensor() {
     let mut builder = NetworkBuilder::new();
-    let x = builder.add_input_layer("x", f32(&[1 << 19, 1])).unwrap();
-    let y = builder.add_input_layer("y", f32(&[1, 1 << 19])).unwrap();
+    let x = builder.add_input_layer("x", f32(&[1 << 17, 1])).unwrap();
+    let y = builder.add_input_layer("y", f32(&[1, 1 << 17])).unwrap();
     let sum = builder.add_addition_layer(x, y, "outer sum").unwrap();
     builder.add_output_layer("sum", sum).unwrap();
     let error = try_load(builder.finish().unwrap()).unwrap_err().to_string();
-    // 2^19 * 2^19 * 4 bytes.
+    // 64 GiB.
     assert!(
-        error.contains("'outer sum'") && error.contains("[524288, 524288]"),
+        error.contains("'outer sum'") && error.contains("[131072, 131072]"),
         "{error}"
     );
 }
@@ -251,72 +250,97 @@ fn a_scan_along_a_dimension_of_any_size_without_elements_ends_with_an_error() {
         outputs: vec![ScanAxis::default()],
     });
     let mut builder = NetworkBuilder::new();
-    let x = builder.add_input_layer("x", f32(&[1 << 62, 0])).unwrap();
+    let x = builder.add_input_layer("x", f32(&[1 << 56, 0])).unwrap();
     let y = builder
         .add_runtime_layer("scan", operation, &[Some(x)])
         .unwrap();
     builder.add_output_layer("y", y[0]).unwrap();
     let loaded = try_load(builder.finish().unwrap()).unwrap();
-    let x = HostTensor::zeroed(f32(&[1 << 62, 0])).unwrap();
+    let x = HostTensor::zeroed(f32(&[1 << 56, 0])).unwrap();
     assert_fails(&loaded, &[x], &["'scan' (Scan)", "memory limit"]);
 }
 
 #[test]
-fn splitting_and_joining_tensors_without_elements_is_a_matter_of_shapes() {
-    // Products of these dimensions are beyond every integer.
-    let dims = [1 << 40, 1 << 40, 0, 1 << 40];
+fn a_tensor_without_elements_is_not_split_into_ever_so_many() {
     let mut builder = NetworkBuilder::new();
-    let x = builder.add_input_layer("x", f32(&dims)).unwrap();
-    let split = SequenceOperation::Split {
-        axis: 2,
-        keep_dims: true,
-    };
-    let construct = SequenceOperation::Construct;
-    let operations = [split, construct].map(RuntimeOperation::Sequence);
-    for operation in operations {
-        builder
-            .add_runtime_layer("", operation, &[Some(x)])
-            .unwrap();
-    }
-    let all = RuntimeOperation::Sequence(SequenceOperation::Construct);
-    let all = builder
-        .add_runtime_layer("all", all, &[Some(x), Some(x)])
-        .unwrap();
-    let concat = RuntimeOperation::Sequence(SequenceOperation::Concat {
+    let x = builder.add_input_layer("x", f32(&[1 << 56, 0])).unwrap();
+    let size = info(DataType::Signed64, &[]);
+    let size = builder.add_input_layer("size", size).unwrap();
+    let split = RuntimeOperation::Sequence(SequenceOperation::Split {
         axis: 0,
-        new_axis: false,
+        keep_dims: true,
     });
-    let joined = builder
-        .add_runtime_layer("joined", concat, &[Some(all[0])])
+    let parts = builder
+        .add_runtime_layer("parts", split, &[Some(x), Some(size)])
         .unwrap();
-    builder.add_output_layer("y", joined[0]).unwrap();
+    builder.add_output_layer("y", parts[0]).unwrap();
     let loaded = try_load(builder.finish().unwrap()).unwrap();
-    let x = HostTensor::zeroed(f32(&dims)).unwrap();
-    let outputs = loaded.run(&[x]).unwrap();
-    assert_eq!(
-        outputs[0].info().shape.dims(),
-        [1 << 41, 1 << 40, 0, 1 << 40]
+    let x = || HostTensor::zeroed(f32(&[1 << 56, 0])).unwrap();
+    let parts = loaded
+        .run_values(vec![x().into(), count(1 << 54).into()])
+        .unwrap();
+    assert_eq!(parts[0].as_sequence().unwrap().len(), 4);
+    let error = loaded.run_values(vec![x().into(), count(1).into()]);
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("'parts' (SplitToSequence)") && error.contains("memory limit"),
+        "{error}"
     );
 }
 
 #[test]
-fn joining_one_tensor_many_times_is_within_the_memory_limit() {
+fn joining_a_sequence_is_within_the_memory_limit() {
     let mut builder = NetworkBuilder::new();
-    let x = builder.add_input_layer("x", f32(&[1 << 16])).unwrap();
-    let construct = RuntimeOperation::Sequence(SequenceOperation::Construct);
-    let all = builder
-        .add_runtime_layer("all", construct, &[Some(x); 8])
+    let all = ValueType::Sequence(Box::new(ValueType::Tensor(f32(&[-1]))));
+    let all = builder.add_value_input("all", all).unwrap();
+    let concat = RuntimeOperation::Sequence(SequenceOperation::Concat {
+        axis: 0,
+        new_axis: false,
+    });
+    let joined = builder
+        .add_runtime_layer("joined", concat, &[Some(all)])
+        .unwrap();
+    builder.add_output_layer("y", joined[0]).unwrap();
+    let loaded = try_load(builder.finish().unwrap()).unwrap();
+    let all = |n: usize| {
+        let x = Value::from(HostTensor::zeroed(f32(&[1 << 16])).unwrap());
+        vec![Value::from(vec![x; n])]
+    };
+    assert!(loaded.run_values(all(4)).is_ok());
+    // 2^18 bytes each.
+    let error = loaded.run_values(all(5)).unwrap_err().to_string();
+    assert!(
+        error.contains("'joined' (ConcatFromSequence)") && error.contains("1048576"),
+        "{error}"
+    );
+}
+
+#[test]
+fn sizes_that_a_caller_gives_to_tensors_without_elements_are_counted_with_care() {
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", f32(&[-1, -1, -1, 0])).unwrap();
+    let split = RuntimeOperation::Sequence(SequenceOperation::Split {
+        axis: 0,
+        keep_dims: true,
+    });
+    let parts = builder
+        .add_runtime_layer("parts", split, &[Some(x)])
         .unwrap();
     let concat = RuntimeOperation::Sequence(SequenceOperation::Concat {
         axis: 0,
         new_axis: false,
     });
     let joined = builder
-        .add_runtime_layer("joined", concat, &[Some(all[0])])
+        .add_runtime_layer("joined", concat, &[Some(parts[0])])
         .unwrap();
     builder.add_output_layer("y", joined[0]).unwrap();
     let loaded = try_load(builder.finish().unwrap()).unwrap();
-    // 8 times 2^18 bytes.
-    let x = HostTensor::zeroed(f32(&[1 << 16])).unwrap();
-    assert_fails(&loaded, &[x], &["'joined' (ConcatFromSequence)", "1048576"]);
+    // Products of these are beyond every integer.
+    for dims in [[3, 1 << 40, 1 << 40, 0], [3, i64::MAX, i64::MAX, 0]] {
+        let outputs = loaded.run(&[HostTensor::zeroed(f32(&dims)).unwrap()]);
+        match outputs {
+            Ok(outputs) => assert_eq!(outputs[0].info().shape.dims(), dims),
+            Err(e) => assert!(e.to_string().contains("'x'"), "{e}"),
+        }
+    }
 }

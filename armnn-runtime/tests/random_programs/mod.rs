@@ -13,9 +13,10 @@ mod random_layers;
 
 use std::sync::LazyLock;
 
+use armnn_backend_api::LayerType;
 use armnn_network::Network;
 use armnn_runtime::{
-    CreationOptions, HostTensor, LoadOptions, OptimizerOptions, Pass, PassSelection, Runtime,
+    BackendId, CreationOptions, HostTensor, LoadOptions, OptimizerOptions, Pass, PassSelection, Runtime,
     Shape, StaticBackend, TensorInfo,
 };
 use body::Body;
@@ -42,6 +43,14 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
         .static_backend(StaticBackend::new::<CpuRef>())
         .number_of_threads(1);
     Runtime::create(options).unwrap()
+});
+
+/// The types of layers that the backend takes with some type of elements.
+pub(crate) static TAKEN: LazyLock<Vec<LayerType>> = LazyLock::new(|| {
+    let id = BackendId::new("CpuRef").unwrap();
+    let support = RUNTIME.layer_support(&id).unwrap().into_iter();
+    let taken = support.filter(|support| !support.data_types.is_empty());
+    taken.map(|support| support.layer_type).collect()
 });
 
 /// Makes a network, and takes it as far as it goes.

@@ -37,6 +37,7 @@ pub(super) fn execute(
         )));
     }
     let mut put_together: Vec<Vec<Value>> = vec![Vec::new(); body.outputs.len()];
+    let mut bytes = 0u64;
     for iteration in 0..count {
         run.check_interrupt()?;
         let mut inputs = std::mem::take(&mut states);
@@ -49,6 +50,15 @@ pub(super) fn execute(
         let mut outputs = outputs.into_iter();
         states.extend(outputs.by_ref().take(n_states));
         for (list, element) in put_together.iter_mut().zip(outputs) {
+            let len = element.as_tensor().map_or(0, |tensor| tensor.bytes().len());
+            // One without elements takes memory, too.
+            bytes = bytes.saturating_add((len + size_of::<Value>()) as u64);
+            if bytes > run.memory_limit {
+                return Err(layer.failed(format!(
+                    "what its iterations give is larger than the memory limit of {} bytes",
+                    run.memory_limit
+                )));
+            }
             list.push(element);
         }
     }
@@ -77,7 +87,7 @@ impl<'a> Slices<'a> {
         let size = element_size(layer, info)?;
         let mut dims = info.shape.dims().to_vec();
         let count = info.shape.dim(at);
-        let inner: usize = dims[at + 1..].iter().map(|&dim| dim as usize).product();
+        let inner = bytes_behind(info, at + 1, size);
         dims.remove(at);
         let shape = Shape::new(&dims).map_err(|e| layer.failed(e.to_string()))?;
         Ok(Self {
@@ -88,7 +98,7 @@ impl<'a> Slices<'a> {
             },
             axis,
             count,
-            inner: inner * size,
+            inner,
         })
     }
 
@@ -154,11 +164,7 @@ fn join(
     let at = position(axis.axis, info.shape.rank() + 1);
     let at = at.ok_or_else(|| layer.failed(format!("axis {} for {info}", axis.axis)))?;
     let mut dims = info.shape.dims().to_vec();
-    let inner: usize = dims[at..]
-        .iter()
-        .map(|&dim| dim as usize)
-        .product::<usize>()
-        * size;
+    let inner = bytes_behind(info, at, size);
     dims.insert(at, i64::try_from(tensors.len()).unwrap_or(i64::MAX));
     let shape = Shape::new(&dims).map_err(|e| layer.failed(e.to_string()))?;
     let joined = TensorInfo {
@@ -182,6 +188,16 @@ fn join(
         }
     }
     Ok(joined)
+}
+
+/// Bytes of what lies in the dimensions from one on; 0 in a tensor without elements, whose other
+/// dimensions may be of any size if the caller gave them.
+fn bytes_behind(info: &TensorInfo, axis: usize, element_size: usize) -> usize {
+    if info.byte_len() == Some(0) {
+        return 0;
+    }
+    let dims = info.shape.dims().iter().skip(axis);
+    dims.map(|&dim| dim as usize).product::<usize>() * element_size
 }
 
 /// Bytes of an element; some types have several in a byte.

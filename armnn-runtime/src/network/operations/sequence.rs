@@ -6,10 +6,10 @@ use armnn_backend_api::{DataType, Shape, TensorInfo};
 use armnn_network::SequenceOperation;
 
 use super::{Layer, Result, integers, position};
-use crate::{tensor::HostTensor, value::Value};
+use crate::{error::ExecuteError, tensor::HostTensor, value::Value};
 
-/// The most parts that a tensor is split into.
-const MOST_PARTS: usize = 1 << 24;
+/// What a value in a sequence takes besides its elements.
+const BYTES_OF_VALUE: u64 = 128;
 
 pub(super) fn execute(
     layer: &Layer<'_>,
@@ -21,7 +21,7 @@ pub(super) fn execute(
         S::Empty => Vec::new().into(),
         S::Construct => {
             let all = (0..layer.inputs.len()).map(|index| layer.input(index).cloned());
-            all.collect::<Result<Vec<Value>>>()?.into()
+            sequence(layer, all.collect::<Result<_>>()?, memory_limit)?
         }
         S::At => {
             let values = layer.sequence(0)?;
@@ -42,7 +42,7 @@ pub(super) fn execute(
                 }
                 None => values.push(value),
             }
-            values.into()
+            sequence(layer, values, memory_limit)?
         }
         S::Erase => {
             let mut values = layer.sequence(0)?.to_vec();
@@ -60,7 +60,7 @@ pub(super) fn execute(
             let count = layer.sequence(0)?.len() as i64;
             layer.scalar(DataType::Signed64, &count.to_ne_bytes())?
         }
-        S::Split { axis, keep_dims } => split(layer, *axis, *keep_dims)?,
+        S::Split { axis, keep_dims } => split(layer, *axis, *keep_dims, memory_limit)?,
         S::Concat { axis, new_axis } => concat(layer, *axis, *new_axis, memory_limit)?,
         S::Optional => Value::Optional(layer.optional(0).cloned().map(Arc::new)),
         S::HasElement => {
@@ -77,6 +77,30 @@ pub(super) fn execute(
         },
         other => return Err(layer.failed(format!("{} is not executed yet", other.name()))),
     })
+}
+
+/// A sequence of tensors. Others do not go into one: loops could nest them without end.
+fn sequence(layer: &Layer<'_>, values: Vec<Value>, memory_limit: u64) -> Result<Value> {
+    let mut bytes = 0u64;
+    for value in &values {
+        let len = match value {
+            Value::Tensor(tensor) => tensor.bytes().len() as u64,
+            Value::Strings(strings) => strings.strings().iter().map(|s| s.len() as u64).sum(),
+            other => {
+                return Err(layer.failed(format!(
+                    "only tensors can be in a sequence, not {}",
+                    other.describe()
+                )));
+            }
+        };
+        bytes = bytes.saturating_add(len).saturating_add(BYTES_OF_VALUE);
+    }
+    if bytes > memory_limit {
+        return Err(layer.failed(format!(
+            "a sequence is larger than the memory limit of {memory_limit} bytes"
+        )));
+    }
+    Ok(values.into())
 }
 
 /// The position that an input names among `count` values.
@@ -99,6 +123,14 @@ impl Rows {
         let element = element
             .ok_or_else(|| layer.failed(format!("elements of {} are no bytes", info.data_type)))?;
         let dims = info.shape.dims();
+        if info.byte_len() == Some(0) {
+            // Dimensions beside the one that is 0 may be of any size, if the caller gave them.
+            return Ok(Self {
+                outer: 0,
+                size: info.shape.dim(axis),
+                inner: 0,
+            });
+        }
         let product = |dims: &[i64]| dims.iter().map(|&dim| dim as usize).product::<usize>();
         Ok(Self {
             outer: product(&dims[..axis]),
@@ -108,19 +140,18 @@ impl Rows {
     }
 }
 
-fn split(layer: &Layer<'_>, axis: i64, keep_dims: bool) -> Result<Value> {
+fn split(layer: &Layer<'_>, axis: i64, keep_dims: bool, memory_limit: u64) -> Result<Value> {
     let tensor = layer.tensor(0)?;
     let info = tensor.info();
     let axis = position(axis, info.shape.rank())
         .ok_or_else(|| layer.failed(format!("axis {axis} of {info}")))?;
     let rows = Rows::new(layer, info, axis)?;
     // A tensor without elements may have a dimension of any size.
-    if rows.size > MOST_PARTS {
-        return Err(layer.failed(format!("{} parts are more than {MOST_PARTS}", rows.size)));
-    }
+    let most = usize::try_from(memory_limit / BYTES_OF_VALUE).unwrap_or(usize::MAX);
     let given = layer.optional(1).is_some();
     let sizes = match layer.optional(1) {
-        Some(_) => part_sizes(layer, rows.size)?,
+        Some(_) => part_sizes(layer, rows.size, most)?,
+        None if rows.size > most => return Err(too_many_parts(layer, most)),
         None => vec![1; rows.size],
     };
     let mut parts = Vec::with_capacity(sizes.len());
@@ -149,8 +180,13 @@ fn split(layer: &Layer<'_>, axis: i64, keep_dims: bool) -> Result<Value> {
     Ok(parts.into())
 }
 
+#[cold]
+fn too_many_parts(layer: &Layer<'_>, most: usize) -> ExecuteError {
+    layer.failed(format!("more than {most} parts are beyond the memory limit"))
+}
+
 /// The sizes of parts: one for all, of which the last may be smaller, or one for each.
-fn part_sizes(layer: &Layer<'_>, whole: usize) -> Result<Vec<usize>> {
+fn part_sizes(layer: &Layer<'_>, whole: usize, most: usize) -> Result<Vec<usize>> {
     let tensor = layer.tensor(1)?;
     let problem = || {
         layer.failed(format!(
@@ -165,6 +201,9 @@ fn part_sizes(layer: &Layer<'_>, whole: usize) -> Result<Vec<usize>> {
             .ok()
             .filter(|&size| size > 0)
             .ok_or_else(problem)?;
+        if whole / size > most {
+            return Err(too_many_parts(layer, most));
+        }
         let mut sizes = vec![size; whole / size];
         if whole % size > 0 {
             sizes.push(whole % size);
@@ -225,10 +264,7 @@ fn concat(layer: &Layer<'_>, axis: i64, new_axis: bool, memory_limit: u64) -> Re
     let mut dims = info.shape.dims().to_vec();
     dims[axis] = size;
     let shape = Shape::new(&dims).map_err(|e| layer.failed(e.to_string()))?;
-    let info = TensorInfo {
-        shape,
-        ..info.clone()
-    };
+    let info = TensorInfo { shape, ..info };
     // A sequence may hold one tensor many times, at no cost.
     layer.check_limit(&info, memory_limit)?;
     let mut joined = layer.new_tensor(info)?;
