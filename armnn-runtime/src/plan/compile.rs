@@ -276,6 +276,9 @@ fn single_layer_step(
 }
 
 /// Divides steps into those that depend on constants alone and are done once, and the others.
+///
+/// What a layer gives whose descriptor follows from tensors is another thing in each plan, also where
+/// all that the backend sees of its inputs is constant.
 fn split(source: &PlanSource<'_>, shapes: &[Shape], steps: Vec<Step>) -> (Vec<Step>, Vec<Step>) {
     let mut once = vec![false; source.network.tensors().len()];
     let mut load_steps = Vec::new();
@@ -286,9 +289,13 @@ fn split(source: &PlanSource<'_>, shapes: &[Shape], steps: Vec<Step>) -> (Vec<St
                 || source.network.tensor(*id).constant().is_some()
                 || source.derived.has(*id)
         };
+        let is_fixed = |id: &LayerId| source.network.layer(*id).descriptor().is_some();
         // What finds out its own size is executed each time.
         let is_sized = |id: &TensorId| shapes[id.index()].is_known();
-        if step.inputs.iter().flatten().all(is_constant) && step.outputs.iter().all(is_sized) {
+        if step.layers.iter().all(is_fixed)
+            && step.inputs.iter().flatten().all(is_constant)
+            && step.outputs.iter().all(is_sized)
+        {
             step.outputs.iter().for_each(|o| once[o.index()] = true);
             load_steps.push(step);
         } else {

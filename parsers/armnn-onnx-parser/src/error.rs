@@ -216,6 +216,9 @@ pub struct NodePlace {
     pub index: usize,
     /// The function that the node is of, if it is not the graph's own.
     pub function: Option<String>,
+    /// The attribute of another node whose graph the node is of, and that node, if it is not the
+    /// model's own graph; the index is that in this graph.
+    pub within: Option<String>,
     /// The operator.
     pub op_type: String,
     /// The node's name; may be empty.
@@ -230,6 +233,9 @@ impl fmt::Display for Place {
             write!(f, "node {}", node.index)?;
             if let Some(function) = &node.function {
                 write!(f, ", in function {}", Short(function))?;
+            }
+            if let Some(within) = &node.within {
+                write!(f, ", in {}", Short(within))?;
             }
             write!(f, " ({}", Short(&node.op_type))?;
             if !node.name.is_empty() {
@@ -360,6 +366,7 @@ mod tests {
             .in_node(|| NodePlace {
                 index: 3,
                 function: Some("com.example.Block".to_owned()),
+                within: None,
                 op_type: "Conv".to_owned(),
                 name: "conv1".to_owned(),
             });

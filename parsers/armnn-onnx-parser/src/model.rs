@@ -6,7 +6,8 @@
 //!
 //! After decoding, every index in a [`Graph`] is valid, every value is written once, and nodes read
 //! only what stands before them. Calls of the model's own functions are replaced by the functions'
-//! nodes. What operators mean is not judged here.
+//! nodes. Graphs that are attributes become [`Body`]s with values of their own, and say what they
+//! capture. What operators mean is not judged here.
 //!
 //! # Files that are not what they seem
 //!
@@ -15,18 +16,21 @@
 //! file's size, which real files never reach: time and memory stay linear in it. External data is
 //! looked for in the model's own directory and nowhere else.
 
+mod body;
 mod element_type;
 mod external;
 mod file;
 mod function;
 mod graph;
 mod tensor;
+mod value_type;
 mod weight;
 
 pub use element_type::ElementType;
 pub use file::{ModelFile, is_onnx};
-pub use graph::{Dimension, Graph, Node, Value, ValueType};
+pub use graph::{Body, Capture, Graph, Node, Value};
 pub use tensor::Tensor;
+pub use value_type::{Dimension, ValueType};
 
 use external::ExternalFiles;
 

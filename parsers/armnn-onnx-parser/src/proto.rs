@@ -305,18 +305,26 @@ pub enum TypeValue {
     /// A tensor.
     #[prost(message, tag = "1")]
     Tensor(TensorTypeProto),
-    /// A sequence; of what is not looked at.
+    /// A sequence.
     #[prost(message, tag = "4")]
-    Sequence(OpaqueType),
+    Sequence(ElementTypeProto),
     /// A map; of what is not looked at.
     #[prost(message, tag = "5")]
     Map(OpaqueType),
     /// A sparse tensor.
     #[prost(message, tag = "8")]
     SparseTensor(TensorTypeProto),
-    /// A value that may be absent; of what is not looked at.
+    /// A value that may be absent.
     #[prost(message, tag = "9")]
-    Optional(OpaqueType),
+    Optional(ElementTypeProto),
+}
+
+/// What a sequence or an optional holds.
+#[derive(Clone, PartialEq, Message)]
+pub struct ElementTypeProto {
+    /// The type of each value in it.
+    #[prost(message, optional, boxed, tag = "1")]
+    pub elem_type: Option<Box<TypeProto>>,
 }
 
 /// A type that is not looked into.

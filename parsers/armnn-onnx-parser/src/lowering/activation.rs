@@ -1,8 +1,9 @@
 //! Functions of each element that are activations, or are made of them.
 
 use armnn_backend_api::{
-    ActivationDescriptor, ActivationFunction as Activation, BinaryOperation as Binary, DataType,
-    ElementwiseBinaryDescriptor, ElementwiseUnaryDescriptor, PreluDescriptor, UnaryOperation,
+    ActivationDescriptor, ActivationFunction as Activation, BinaryOperation as Binary,
+    ComparisonDescriptor, ComparisonOperation, DataType, ElementwiseBinaryDescriptor,
+    PreluDescriptor, SelectDescriptor,
 };
 
 use super::context::Context;
@@ -33,10 +34,12 @@ pub(super) fn relu(c: &mut Context<'_, '_>) -> Result {
     )
 }
 
-/// Bounds are attributes before version 11, and inputs since, which need not be constant.
+/// Bounds are attributes before version 11, and inputs since, which need not be constant. The upper
+/// one holds where it is below the lower one.
 pub(super) fn clip(c: &mut Context<'_, '_>) -> Result {
     let input = c.input(0)?;
     if c.version < 11 {
+        c.attributes.ignore("consumed_inputs");
         let max = c.attributes.float("max", f32::MAX)?;
         let min = c.attributes.float("min", f32::MIN)?;
         return plain(c, Activation::BoundedReLu, max, min);
@@ -51,7 +54,9 @@ pub(super) fn clip(c: &mut Context<'_, '_>) -> Result {
         };
         let min = bound(min.known_reals(1, "the lower bound")?)?;
         let max = bound(max.known_reals(1, "the upper bound")?)?;
-        return plain(c, Activation::BoundedReLu, max, min);
+        if min <= max {
+            return plain(c, Activation::BoundedReLu, max, min);
+        }
     }
     let maximum = ElementwiseBinaryDescriptor::new(Binary::Maximum);
     let minimum = ElementwiseBinaryDescriptor::new(Binary::Minimum);
@@ -69,118 +74,56 @@ pub(super) fn clip(c: &mut Context<'_, '_>) -> Result {
 pub(super) fn gelu(c: &mut Context<'_, '_>) -> Result {
     match c.attributes.text("approximate", "none")? {
         "none" => plain(c, Activation::Gelu, 0.0, 0.0),
-        other => Err(Problem::unsupported(format!(
-            "the approximation of Gelu (approximate = \"{}\"); the exact function is supported",
+        "tanh" => plain(c, Activation::GeluTanh, 0.0, 0.0),
+        other => Err(Problem::malformed(format!(
+            "its approximate is \"{}\"",
             crate::error::Short(other)
         ))),
     }
 }
 
-/// max(0, min(1, alpha x + beta))
 pub(super) fn hard_sigmoid(c: &mut Context<'_, '_>) -> Result {
     let alpha = c.attributes.float("alpha", 0.2)?;
     let beta = c.attributes.float("beta", 0.5)?;
-    let input = c.input(0)?;
-    let linear = ActivationDescriptor::new(Activation::Linear, alpha, beta);
-    let linear = c.step(linear, &[input])?;
-    let bounded = ActivationDescriptor::new(Activation::BoundedReLu, 1.0, 0.0);
-    c.emit(bounded, &[linear])
+    plain(c, Activation::HardSigmoid, alpha, beta)
 }
 
-/// gamma x above 0, else gamma (alpha e^x - alpha)
 pub(super) fn selu(c: &mut Context<'_, '_>) -> Result {
     // The defaults are the format's.
     let alpha = c.attributes.float("alpha", 1.673_263_2)?;
     let gamma = c.attributes.float("gamma", 1.050_701)?;
-    c.attributes.ignore("consumed_inputs");
-    let input = c.input(0)?;
-    let elu = c.step(
-        ActivationDescriptor::new(Activation::Elu, alpha, 0.0),
-        &[input],
-    )?;
-    c.emit(
-        ActivationDescriptor::new(Activation::Linear, gamma, 0.0),
-        &[elu],
-    )
+    plain(c, Activation::Selu, alpha, gamma)
 }
 
-/// max(0, x) + min(0, alpha (e^(x / alpha) - 1)), which is alpha elu(x / alpha) for alpha above 0.
-pub(super) fn celu(c: &mut Context<'_, '_>) -> Result {
-    let alpha = c.attributes.float("alpha", 1.0)?;
-    if alpha == 1.0 {
-        return plain(c, Activation::Elu, 1.0, 0.0);
-    }
-    if !(alpha > 0.0 && alpha.is_finite()) {
-        return Err(Problem::unsupported(format!(
-            "alpha = {alpha}; it must be above 0"
-        )));
+/// x + bias below -lambd, x - bias above lambd, else 0; of integers, in 32-bit floating point.
+pub(super) fn shrink(c: &mut Context<'_, '_>) -> Result {
+    let lambda = c.attributes.float("lambd", 0.5)?;
+    let bias = c.attributes.float("bias", 0.0)?;
+    let data_type = c.input_type(0)?;
+    if data_type.is_float() {
+        return plain(c, Activation::Shrink, lambda, bias);
     }
     let input = c.input(0)?;
-    let data_type = c.info(input)?.data_type;
-    let divisor = c.number(data_type, &[], &[alpha.into()])?;
-    let scaled = c.step(
-        ElementwiseBinaryDescriptor::new(Binary::Div),
-        &[input, divisor],
+    let x = c.cast(input, DataType::Float32)?;
+    let shrunk = c.step(
+        ActivationDescriptor::new(Activation::Shrink, lambda, bias),
+        &[x],
     )?;
-    let elu = c.step(
-        ActivationDescriptor::new(Activation::Elu, 1.0, 0.0),
-        &[scaled],
-    )?;
-    c.emit(
-        ActivationDescriptor::new(Activation::Linear, alpha, 0.0),
-        &[elu],
-    )
+    let output = c.last().cast(shrunk, data_type)?;
+    c.bind_tensor(0, output)
 }
 
-/// x tanh(log(1 + e^x))
-pub(super) fn mish(c: &mut Context<'_, '_>) -> Result {
-    let input = c.input(0)?;
-    let soft = c.step(
-        ActivationDescriptor::new(Activation::SoftReLu, 0.0, 0.0),
-        &[input],
+/// 1 above the threshold, else 0, of ai.onnx.ml.
+pub(super) fn binarizer(c: &mut Context<'_, '_>) -> Result {
+    let threshold = c.attributes.float("threshold", 0.0)?;
+    let x = c.input(0)?;
+    let threshold = c.number_like(x, threshold.into())?;
+    let above = c.step(
+        ComparisonDescriptor::new(ComparisonOperation::Greater),
+        &[x, threshold],
     )?;
-    let tanh = c.step(
-        ActivationDescriptor::new(Activation::TanH, 1.0, 1.0),
-        &[soft],
-    )?;
-    c.emit(
-        ElementwiseBinaryDescriptor::new(Binary::Mul),
-        &[input, tanh],
-    )
-}
-
-/// x / (1 + |x|)
-pub(super) fn softsign(c: &mut Context<'_, '_>) -> Result {
-    let input = c.input(0)?;
-    let data_type = c.info(input)?.data_type;
-    let one = c.number(data_type, &[], &[1.0])?;
-    let abs = c.step(
-        ElementwiseUnaryDescriptor::new(UnaryOperation::Abs),
-        &[input],
-    )?;
-    let sum = c.step(ElementwiseBinaryDescriptor::new(Binary::Add), &[abs, one])?;
-    c.emit(ElementwiseBinaryDescriptor::new(Binary::Div), &[input, sum])
-}
-
-/// x / (1 + e^(-alpha x))
-pub(super) fn swish(c: &mut Context<'_, '_>) -> Result {
-    let alpha = c.attributes.float("alpha", 1.0)?;
-    let input = c.input(0)?;
-    let mut scaled = input;
-    if alpha != 1.0 {
-        scaled = c.step(
-            ActivationDescriptor::new(Activation::Linear, alpha, 0.0),
-            &[input],
-        )?;
-    }
-    let sigmoid = c.step(
-        ActivationDescriptor::new(Activation::Sigmoid, 0.0, 0.0),
-        &[scaled],
-    )?;
-    c.emit(
-        ElementwiseBinaryDescriptor::new(Binary::Mul),
-        &[input, sigmoid],
-    )
+    let (one, zero) = (c.number_like(x, 1.0)?, c.number_like(x, 0.0)?);
+    c.emit(SelectDescriptor::new(), &[above, one, zero])
 }
 
 /// The slope broadcasts to the input. Before version 7 it is one number, or one for each channel.
@@ -190,9 +133,7 @@ pub(super) fn prelu(c: &mut Context<'_, '_>) -> Result {
     let slope_shape = c.input_shape(1)?;
     let slope = match slope_shape.dims() {
         &[channels] if c.version < 7 && channels != 1 && shape.rank() > 2 => {
-            let mut dims = vec![1; shape.rank() - 1];
-            dims[0] = channels;
-            c.reshaped_input(1, &dims)?
+            c.padded_input(1, 0, shape.rank() - 2)?
         }
         _ => c.input(1)?,
     };

@@ -94,6 +94,20 @@ impl<'m> Attributes<'m> {
         }
     }
 
+    pub(super) fn texts(&self, name: &str) -> Result<Option<Vec<&'m str>>> {
+        let Some(attribute) = self.find(name, attribute_type::STRINGS)? else {
+            return Ok(None);
+        };
+        let texts = attribute
+            .strings
+            .iter()
+            .map(|text| std::str::from_utf8(text));
+        let texts: Result<Vec<&'m str>, _> = texts.collect();
+        texts
+            .map(Some)
+            .map_err(|_| Problem::malformed(format!("its attribute {name} is no text")))
+    }
+
     pub(super) fn tensor(&self, name: &str) -> Result<Option<&'m crate::proto::TensorProto>> {
         match self.find(name, attribute_type::TENSOR)? {
             None => Ok(None),

@@ -1,6 +1,7 @@
 //! Constants, before they are tensors of the network, if they ever are.
 
 use armnn_backend_api::{DataType, Quantization, Shape, TensorInfo};
+use armnn_network::KnownValue;
 use bytes::Bytes;
 use half::{bf16, f16};
 
@@ -8,22 +9,14 @@ use super::problem::{Problem, Result};
 use super::tensor_info::{data_type, shape};
 use crate::model::Tensor;
 
-/// A constant: of the file, or computed from shapes.
+/// A constant: of the file, or computed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Constant {
     pub(super) data_type: DataType,
     pub(super) dims: Vec<i64>,
-    pub(super) elements: Elements,
+    /// The elements as a tensor of the network has them.
+    pub(super) bytes: Bytes,
     pub(super) quantization: Quantization,
-}
-
-/// The elements of a constant.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Elements {
-    /// As a tensor of the network has them.
-    Bytes(Bytes),
-    /// Integers computed from shapes; none where that takes a dimension that is not known.
-    Integers(Vec<Option<i64>>),
 }
 
 impl Constant {
@@ -35,21 +28,36 @@ impl Constant {
             Some(data) => Ok(Self {
                 data_type,
                 dims: tensor.dims.clone(),
-                elements: Elements::Bytes(data.clone()),
+                bytes: data.clone(),
                 quantization: Quantization::NONE,
             }),
             None => Err(Problem::unsupported("its elements have no fixed size")),
         }
     }
 
-    /// Integers that follow from shapes.
-    pub(super) fn integers(data_type: DataType, dims: &[i64], values: Vec<Option<i64>>) -> Self {
+    /// Integers of a type that they fit.
+    pub(super) fn integers(data_type: DataType, dims: &[i64], values: &[i64]) -> Self {
+        let bytes = match data_type {
+            DataType::Boolean => values.iter().map(|&n| u8::from(n != 0)).collect(),
+            DataType::Signed32 => little_endian(values, |n| (n as i32).to_le_bytes()),
+            _ => little_endian(values, i64::to_le_bytes),
+        };
         Self {
             data_type,
             dims: dims.to_vec(),
-            elements: Elements::Integers(values),
+            bytes,
             quantization: Quantization::NONE,
         }
+    }
+
+    /// A value that the builder of the network knows; none if it knows only a part.
+    pub(super) fn known(value: &KnownValue) -> Option<Self> {
+        Some(Self {
+            data_type: value.data_type,
+            dims: value.shape.dims().to_vec(),
+            bytes: value.to_bytes()?.into(),
+            quantization: Quantization::NONE,
+        })
     }
 
     /// Real numbers, rounded to the type.
@@ -57,7 +65,7 @@ impl Constant {
         Ok(Self {
             data_type,
             dims: dims.to_vec(),
-            elements: Elements::Bytes(encode(data_type, values)?),
+            bytes: encode(data_type, values)?,
             quantization: Quantization::NONE,
         })
     }
@@ -89,38 +97,17 @@ impl Constant {
         })
     }
 
-    /// The elements as a tensor of the network has them.
-    pub(super) fn bytes(&self) -> Result<Bytes> {
-        match &self.elements {
-            Elements::Bytes(bytes) => Ok(bytes.clone()),
-            Elements::Integers(values) => {
-                let values: Option<Vec<i64>> = values.iter().copied().collect();
-                let values = values.ok_or_else(unknown_dimension)?;
-                Ok(match self.data_type {
-                    DataType::Boolean => values.iter().map(|&n| u8::from(n != 0)).collect(),
-                    DataType::Signed32 => little_endian(&values, |n| (n as i32).to_le_bytes()),
-                    _ => little_endian(&values, i64::to_le_bytes),
-                })
-            }
-        }
-    }
-
     /// The elements of an integer or Boolean type, `most` of them at most; `what` is it for
-    /// messages. None stands for what follows from unknown dimensions.
-    pub(super) fn symbolic(&self, most: usize, what: &str) -> Result<Vec<Option<i64>>> {
+    /// messages.
+    pub(super) fn known_integers(&self, most: usize, what: &str) -> Result<Vec<i64>> {
         let count = self.count();
         if count > most {
             return Err(Problem::malformed(format!(
                 "{what} has {count} entries, where there can be {most} at most"
             )));
         }
-        let bytes = match &self.elements {
-            Elements::Integers(values) => return Ok(values.clone()),
-            Elements::Bytes(bytes) => bytes,
-        };
-        let each = |size: usize, read: fn(&[u8]) -> i64| {
-            bytes.chunks_exact(size).map(|b| Some(read(b))).collect()
-        };
+        let each =
+            |size: usize, read: fn(&[u8]) -> i64| self.bytes.chunks_exact(size).map(read).collect();
         Ok(match self.data_type {
             DataType::Signed64 => each(8, |b| i64::from_le_bytes(array(b))),
             DataType::Signed32 => each(4, |b| i32::from_le_bytes(array(b)).into()),
@@ -136,12 +123,6 @@ impl Constant {
         })
     }
 
-    /// The same, where all must be known.
-    pub(super) fn known_integers(&self, most: usize, what: &str) -> Result<Vec<i64>> {
-        let values: Option<Vec<i64>> = self.symbolic(most, what)?.into_iter().collect();
-        values.ok_or_else(unknown_dimension)
-    }
-
     /// The elements of a floating-point type, or small integers, as the numbers that they stand
     /// for.
     pub(super) fn known_reals(&self, most: usize, what: &str) -> Result<Vec<f64>> {
@@ -151,11 +132,8 @@ impl Constant {
                 "{what} has {count} entries, where there can be {most} at most"
             )));
         }
-        let Elements::Bytes(bytes) = &self.elements else {
-            return self.integers_as_reals(most, what);
-        };
         let each =
-            |size: usize, read: fn(&[u8]) -> f64| bytes.chunks_exact(size).map(read).collect();
+            |size: usize, read: fn(&[u8]) -> f64| self.bytes.chunks_exact(size).map(read).collect();
         Ok(match self.data_type {
             DataType::Float64 => each(8, |b| f64::from_le_bytes(array(b))),
             DataType::Float32 => each(4, |b| f32::from_le_bytes(array(b)).into()),
@@ -175,12 +153,6 @@ impl Constant {
     }
 }
 
-fn unknown_dimension() -> Problem {
-    Problem::unsupported(
-        "a number that depends on a dimension that is not known; give the model fixed input shapes",
-    )
-}
-
 /// Real numbers as elements of a type.
 fn encode(data_type: DataType, values: &[f64]) -> Result<Bytes> {
     Ok(match data_type {
@@ -196,6 +168,7 @@ fn encode(data_type: DataType, values: &[f64]) -> Result<Bytes> {
         DataType::UInt16 => little_endian(values, |x| (x as u16).to_le_bytes()),
         DataType::UInt32 => little_endian(values, |x| (x as u32).to_le_bytes()),
         DataType::UInt64 => little_endian(values, |x| (x as u64).to_le_bytes()),
+        DataType::Boolean => little_endian(values, |x| [u8::from(x != 0.0)]),
         other => {
             return Err(Problem::unsupported(format!(
                 "elements of type {other}, where a number must be added"

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use armnn_backend_api::{DataType, LayerDescriptor, ReshapeDescriptor, Shape, TensorInfo};
-use armnn_network::{OutputDeclaration, TensorId};
+use armnn_backend_api::{DataType, Shape, TensorInfo};
+use armnn_network::{OutputDeclaration, Tensor, TensorId};
 
 use super::attributes::Attributes;
-use super::constant::{Constant, Elements};
+use super::constant::Constant;
 use super::problem::{Problem, Result};
-use super::tensor_info::{declared_shape, shape};
+use super::tensor_info::declared_shape;
 use super::{Lowering, State, in_value};
 use crate::error::{Short, cut};
 use crate::model::{Node, Value};
@@ -20,6 +20,8 @@ pub(super) struct Context<'c, 'm> {
     pub(super) attributes: Attributes<'m>,
     /// The version of the domain's operators that the model means.
     pub(super) version: i64,
+    /// Whether the next step writes the first output.
+    pub(super) is_last: bool,
 }
 
 impl<'c, 'm> Context<'c, 'm> {
@@ -29,6 +31,7 @@ impl<'c, 'm> Context<'c, 'm> {
             node,
             attributes: Attributes::new(node),
             version,
+            is_last: false,
         }
     }
 
@@ -54,7 +57,7 @@ impl<'c, 'm> Context<'c, 'm> {
         }
     }
 
-    fn input_index(&self, position: usize) -> Option<usize> {
+    pub(super) fn input_index(&self, position: usize) -> Option<usize> {
         self.node.inputs.get(position).copied().flatten()
     }
 
@@ -136,6 +139,12 @@ impl<'c, 'm> Context<'c, 'm> {
     /// Type, shape and quantization of a tensor of the network.
     pub(super) fn info(&self, id: TensorId) -> Result<&TensorInfo> {
         match self.lowering.builder.tensor(id) {
+            Some(Tensor {
+                value_type: Some(other),
+                ..
+            }) => Err(Problem::unsupported(format!(
+                "an input that is {other}, where a tensor of numbers is needed"
+            ))),
             Some(tensor) => Ok(&tensor.info),
             None => Err(Problem::malformed("a tensor that is not there is read")),
         }
@@ -174,20 +183,40 @@ impl<'c, 'm> Context<'c, 'm> {
 
     /// The name of a layer that writes an output; of the first one that is there, if nobody needs
     /// this one.
-    fn output_name(&self, position: usize) -> &'m str {
+    pub(super) fn layer_name(&self, position: usize) -> String {
         let outputs = &self.node.outputs;
         let index = match outputs.get(position) {
             Some(Some(index)) => Some(*index),
             _ => outputs.iter().flatten().next().copied(),
         };
-        index.map_or("", |index| &self.lowering.graph.values[index].name)
+        let name = index.map_or("", |index| self.lowering.graph.values[index].name.as_str());
+        match (name, self.lowering.prefix.as_str()) {
+            ("", _) => String::new(),
+            (name, "") => name.to_owned(),
+            (name, prefix) => format!("{prefix}{}", cut(name)),
+        }
     }
 
-    /// What the file says of an output's shape. Types follow from those of the inputs.
+    /// The name of a layer before the last one, with this at its end.
+    pub(super) fn step_name(&self, what: impl std::fmt::Display) -> String {
+        let name = self.layer_name(0);
+        match cut(&name) {
+            "" => String::new(),
+            name => format!("{name}/{what}"),
+        }
+    }
+
+    /// What the file says of an output's shape; nothing in bodies. Types follow from those of the
+    /// inputs.
     pub(super) fn declaration(&self, position: usize) -> Result<OutputDeclaration> {
         let Some(Some(index)) = self.node.outputs.get(position) else {
             return Ok(OutputDeclaration::default());
         };
+        if self.lowering.is_body {
+            // Bodies are lowered for what they are given, and what is said of them may be of the
+            // first iteration only.
+            return Ok(OutputDeclaration::default());
+        }
         let value = &self.lowering.graph.values[*index];
         let shape = match &value.value_type {
             Some(value_type) => {
@@ -203,136 +232,14 @@ impl<'c, 'm> Context<'c, 'm> {
 
     /// Pays for bytes that the file does not have: many nodes may make constants of one that it has.
     pub(super) fn pay_for(&mut self, bytes: usize) -> Result {
-        let left = self.lowering.generation_budget.checked_sub(bytes);
-        self.lowering.generation_budget = left.ok_or_else(|| {
+        let left = self.lowering.shared.generation_budget.checked_sub(bytes);
+        self.lowering.shared.generation_budget = left.ok_or_else(|| {
             Problem::unsupported(format!(
                 "a constant of {bytes} bytes; those that a model makes may take {} MiB in all",
                 super::MOST_GENERATED >> 20
             ))
         })?;
         Ok(())
-    }
-
-    /// Adds a constant that the file does not have; of one element where `dims` is empty.
-    pub(super) fn number(
-        &mut self,
-        data_type: DataType,
-        dims: &[i64],
-        values: &[f64],
-    ) -> Result<TensorId> {
-        let constant = Constant::reals(data_type, dims, values)?;
-        self.add_constant(&constant)
-    }
-
-    /// Adds a constant that the file does not have.
-    pub(super) fn add_constant(&mut self, constant: &Constant) -> Result<TensorId> {
-        let name = match cut(self.output_name(0)) {
-            "" => String::new(),
-            name => format!("{name}/Constant"),
-        };
-        self.lowering.add_constant(&name, constant)
-    }
-
-    /// An input with another shape: a constant is one with that shape, for others there is a
-    /// Reshape. Dimensions below 0 are unknown.
-    pub(super) fn reshaped_input(&mut self, position: usize, dims: &[i64]) -> Result<TensorId> {
-        if self.input_shape(position)?.dims() == dims {
-            return self.input(position);
-        }
-        match self.constant(position)? {
-            Some(constant) => self.add_constant(&constant.reshaped(dims)),
-            None => {
-                let input = self.input(position)?;
-                self.reshape_step(input, dims)
-            }
-        }
-    }
-
-    /// Adds a layer that is not the node's last; it is named after the first output and its own
-    /// type.
-    pub(super) fn step(
-        &mut self,
-        descriptor: impl Into<LayerDescriptor>,
-        inputs: &[TensorId],
-    ) -> Result<TensorId> {
-        self.step_declared(descriptor, inputs, OutputDeclaration::default())
-    }
-
-    /// The same, with something said of the output.
-    pub(super) fn step_declared(
-        &mut self,
-        descriptor: impl Into<LayerDescriptor>,
-        inputs: &[TensorId],
-        declaration: OutputDeclaration,
-    ) -> Result<TensorId> {
-        let descriptor = descriptor.into();
-        let name = match cut(self.output_name(0)) {
-            "" => String::new(),
-            name => format!("{name}/{}", descriptor.layer_type()),
-        };
-        let inputs: Vec<Option<TensorId>> = inputs.iter().copied().map(Some).collect();
-        let builder = &mut self.lowering.builder;
-        single(&builder.add_layer(&name, descriptor, &inputs, &[declaration])?)
-    }
-
-    /// A Reshape that is not the node's last layer. Dimensions below 0 are unknown.
-    pub(super) fn reshape_step(&mut self, input: TensorId, dims: &[i64]) -> Result<TensorId> {
-        let declaration = OutputDeclaration::of_shape(reshape_target(dims, None)?);
-        self.step_declared(ReshapeDescriptor::new(), &[input], declaration)
-    }
-
-    /// Adds the layer that writes the first output.
-    pub(super) fn emit(
-        &mut self,
-        descriptor: impl Into<LayerDescriptor>,
-        inputs: &[TensorId],
-    ) -> Result {
-        let declaration = self.declaration(0)?;
-        self.emit_declared(descriptor, inputs, declaration)
-    }
-
-    /// The same, with more known of the output than the file says.
-    pub(super) fn emit_declared(
-        &mut self,
-        descriptor: impl Into<LayerDescriptor>,
-        inputs: &[TensorId],
-        declaration: OutputDeclaration,
-    ) -> Result {
-        let inputs: Vec<Option<TensorId>> = inputs.iter().copied().map(Some).collect();
-        self.emit_all(descriptor, &inputs, &[declaration])
-    }
-
-    /// Adds one layer that writes all outputs.
-    pub(super) fn emit_all(
-        &mut self,
-        descriptor: impl Into<LayerDescriptor>,
-        inputs: &[Option<TensorId>],
-        declarations: &[OutputDeclaration],
-    ) -> Result {
-        let name = self.output_name(0);
-        let builder = &mut self.lowering.builder;
-        let ids = builder.add_layer(name, descriptor, inputs, declarations)?;
-        for (position, &id) in ids.iter().enumerate() {
-            if self.has_output(position) {
-                self.bind(position, State::Ready(id))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the Reshape to `dims` that writes the first output. Dimensions below 0 are unknown. Of a
-    /// constant, makes one with that shape.
-    pub(super) fn emit_reshape(&mut self, position: usize, dims: &[i64]) -> Result {
-        if let Some(constant) = self.constant(position)?
-            && let Some(dims) = complete(dims, constant.count())
-            && shape(&dims).is_ok()
-        {
-            return self.bind_constant(0, constant.reshaped(&dims));
-        }
-        let input = self.input(position)?;
-        let mut declaration = self.declaration(0)?;
-        declaration.shape = Some(reshape_target(dims, declaration.shape)?);
-        self.emit_declared(ReshapeDescriptor::new(), &[input], declaration)
     }
 
     /// Makes an output what an input is.
@@ -346,13 +253,16 @@ impl<'c, 'm> Context<'c, 'm> {
 
     /// Makes an output a constant.
     pub(super) fn bind_constant(&mut self, position: usize, constant: Constant) -> Result {
-        if let Elements::Integers(values) = &constant.elements {
-            self.pay_for(size_of_val(&values[..]))?;
-        }
+        self.pay_for(size_of::<Constant>())?;
         self.bind(position, State::Constant(Rc::new(constant), None))
     }
 
-    fn bind(&mut self, position: usize, state: State) -> Result {
+    /// Makes an output a tensor of the network.
+    pub(super) fn bind_tensor(&mut self, position: usize, id: TensorId) -> Result {
+        self.bind(position, State::Ready(id))
+    }
+
+    pub(super) fn bind(&mut self, position: usize, state: State) -> Result {
         let value = self.output_value(position)?;
         let Some(Some(index)) = self.node.outputs.get(position) else {
             return Ok(());
@@ -421,50 +331,4 @@ pub(super) fn described<T>(descriptor: Option<T>) -> Result<T> {
 /// An axis or a size as descriptors have it.
 pub(super) fn small(value: usize, what: &str) -> Result<u32> {
     u32::try_from(value).map_err(|_| Problem::malformed(format!("{what} is {value}")))
-}
-
-fn single(ids: &[TensorId]) -> Result<TensorId> {
-    match ids {
-        [id] => Ok(*id),
-        _ => Err(Problem::malformed(format!("it has {} outputs", ids.len()))),
-    }
-}
-
-/// The dimensions with the single unknown one computed; none where that is not possible.
-fn complete(dims: &[i64], count: usize) -> Option<Vec<i64>> {
-    let count = i64::try_from(count).ok()?;
-    let known = dims
-        .iter()
-        .filter(|dim| **dim >= 0)
-        .try_fold(1i64, |n, &dim| n.checked_mul(dim))?;
-    let mut complete = dims.to_vec();
-    let mut unknown = complete.iter_mut().filter(|dim| **dim < 0);
-    match (unknown.next(), unknown.next()) {
-        (None, _) => (known == count).then_some(complete),
-        (Some(dim), None) if known > 0 && count % known == 0 => {
-            *dim = count / known;
-            Some(complete)
-        }
-        _ => None,
-    }
-}
-
-/// The target of a Reshape with what the file says of it.
-fn reshape_target(dims: &[i64], declared: Option<Shape>) -> Result<Shape> {
-    let mut dims = shape(dims)?.dims().to_vec();
-    if let Some(declared) = declared.filter(|declared| declared.rank() == dims.len()) {
-        for (dim, &declared) in dims.iter_mut().zip(declared.dims()) {
-            if *dim < 0 {
-                *dim = declared;
-            }
-        }
-    }
-    if dims.iter().filter(|&&dim| dim < 0).count() > 1 {
-        return Err(Problem::unsupported(format!(
-            "a change of shape to {}, where no more than one size may be unknown; give the model \
-             fixed input shapes",
-            shape(&dims)?
-        )));
-    }
-    shape(&dims)
 }

@@ -1,50 +1,286 @@
-//! Conv. Weights stay as the model has them: [O, I / groups, rows, columns], with images NCHW.
+//! Convolutions. Weights stay as the model has them: [O, I / groups, rows, columns], with images
+//! NCHW; of transposed ones [I, O / groups, rows, columns].
 
-use armnn_backend_api::{Convolution2dDescriptor, DataLayout};
+use armnn_backend_api::{
+    Convolution2dDescriptor, Convolution3dDescriptor, DataLayout, DeformConvDescriptor,
+    TransposeConvolution2dDescriptor, TransposeConvolution3dDescriptor,
+};
+use armnn_network::{OutputDeclaration, TensorId};
 
 use super::context::Context;
 use super::problem::{Problem, Result};
-use super::windows::{windows, with_rows};
+use super::tensor_info::shape as shape_of;
+use super::windows::{
+    AutoPad, Windows, auto_pad, declared_windows, halves, no_rows_groups, rows_groups, windows,
+};
 
 pub(super) fn conv(c: &mut Context<'_, '_>) -> Result {
-    let (shape, weights) = (c.input_shape(0)?, c.input_shape(1)?);
-    let (Some(spatial), Some(size)) = (shape.dims().get(2..), weights.dims().get(2..)) else {
-        return Err(Problem::malformed(format!(
-            "its input is {shape} and its weights are {weights}"
-        )));
-    };
-    if spatial.len() != size.len() {
-        return Err(Problem::malformed(format!(
-            "its input is {shape}, but its weights are {weights}"
-        )));
+    let (spatial, size) = directions(c)?;
+    let windows = windows(c, &spatial, Some(&size))?;
+    let input = c.input(0)?;
+    let weights = c.input(1)?;
+    let bias = c.optional_input(2)?;
+    let output = convolution(c, input, weights, bias, &windows, true)?;
+    c.bind_tensor(0, output)
+}
+
+/// The convolution of tensors as ONNX has them; `last` says whether it writes the first output.
+pub(super) fn convolution(
+    c: &mut Context<'_, '_>,
+    mut input: TensorId,
+    mut weights: TensorId,
+    bias: Option<TensorId>,
+    windows: &Windows,
+    last: bool,
+) -> Result<TensorId> {
+    let directions = windows.size.len();
+    if directions == 1 {
+        let groups = rows_groups(1);
+        input = merged(c, input, &groups)?;
+        weights = merged(c, weights, &groups)?;
     }
-    let windows = windows(c, spatial, Some(size))?;
-    let groups = c.attributes.int("group", 1)?;
+    let inputs: Vec<TensorId> = [input, weights].into_iter().chain(bias).collect();
+    let groups = group(c)?;
+    let w = windows.clone().with_rows();
+    if directions == 3 {
+        let descriptor = Convolution3dDescriptor {
+            pad_left: w.before[2],
+            pad_right: w.after[2],
+            pad_top: w.before[1],
+            pad_bottom: w.after[1],
+            pad_front: w.before[0],
+            pad_back: w.after[0],
+            stride_x: w.stride[2],
+            stride_y: w.stride[1],
+            stride_z: w.stride[0],
+            dilation_x: w.dilation[2],
+            dilation_y: w.dilation[1],
+            dilation_z: w.dilation[0],
+            groups,
+            ..Convolution3dDescriptor::new(DataLayout::Ncdhw)
+        };
+        c.is_last = last;
+        return c.step(descriptor, &inputs);
+    }
     let descriptor = Convolution2dDescriptor {
-        pad_left: windows.before[1],
-        pad_right: windows.after[1],
-        pad_top: windows.before[0],
-        pad_bottom: windows.after[0],
-        stride_x: windows.stride[1],
-        stride_y: windows.stride[0],
-        dilation_x: windows.dilation[1],
-        dilation_y: windows.dilation[0],
-        groups: u32::try_from(groups)
-            .map_err(|_| Problem::malformed(format!("its group is {groups}")))?,
+        pad_left: w.before[1],
+        pad_right: w.after[1],
+        pad_top: w.before[0],
+        pad_bottom: w.after[0],
+        stride_x: w.stride[1],
+        stride_y: w.stride[0],
+        dilation_x: w.dilation[1],
+        dilation_y: w.dilation[0],
+        groups,
         ..Convolution2dDescriptor::new(DataLayout::Nchw)
     };
-    let input = c.reshaped_input(0, &with_rows(shape.dims())?)?;
-    let weights = c.reshaped_input(1, &with_rows(weights.dims())?)?;
-    let bias = c.optional_input(2)?;
-    let inputs: Vec<_> = [Some(input), Some(weights), bias]
-        .into_iter()
-        .flatten()
-        .collect();
-    if spatial.len() == 2 {
-        return c.emit(descriptor, &inputs);
+    if directions == 2 {
+        c.is_last = last;
+        return c.step(descriptor, &inputs);
     }
     let output = c.step(descriptor, &inputs)?;
-    super::pooling::without_rows(c, output)
+    c.is_last = last;
+    c.merge_step(output, &no_rows_groups())
+}
+
+/// Without a pad the output has (input - 1) stride + extent elements, plus `output_padding`;
+/// `output_shape` says it, and the padding follows.
+pub(super) fn conv_transpose(c: &mut Context<'_, '_>) -> Result {
+    let (spatial, size) = directions(c)?;
+    let mut windows = declared_windows(c, &spatial, Some(&size))?;
+    let n = spatial.len();
+    let list = |name: &str| -> Result<Option<Vec<i64>>> {
+        match c.attributes.ints(name)?.filter(|list| !list.is_empty()) {
+            Some(list) if list.len() >= n && list.iter().all(|&entry| entry >= 0) => {
+                // Some writers give the batch and the channels, too.
+                Ok(Some(list[list.len() - n..].to_vec()))
+            }
+            Some(list) => Err(Problem::malformed(format!("its {name} is {list:?}"))),
+            None => Ok(None),
+        }
+    };
+    let more = list("output_padding")?.unwrap_or_else(|| vec![0; n]);
+    let said = list("output_shape")?;
+    let mode = auto_pad(c)?;
+    let too_large = || Problem::malformed("its output is too large");
+    // What the layer takes for the sizes of the output.
+    let mut sizes = vec![-1; n];
+    let mut declared = false;
+    for at in 0..n {
+        let stride = i64::from(windows.stride[at]);
+        let full = match spatial[at] {
+            ..0 => None,
+            input => {
+                let full = (input - 1).max(0).checked_mul(stride);
+                Some(
+                    full.and_then(|n| n.checked_add(windows.extent(at)))
+                        .ok_or_else(too_large)?,
+                )
+            }
+        };
+        let wanted = match (&said, mode) {
+            (Some(said), _) => Some(said[at]),
+            (None, AutoPad::SameUpper | AutoPad::SameLower) => Some(
+                full.and_then(|_| spatial[at].checked_mul(stride))
+                    .ok_or_else(unknown_size)?,
+            ),
+            _ => None,
+        };
+        if let Some(wanted) = wanted {
+            let full = full.ok_or_else(unknown_size)?;
+            let total = full
+                .checked_add(more[at])
+                .and_then(|n| n.checked_sub(wanted));
+            let total = total.ok_or_else(too_large)?.max(0);
+            let both = halves(total, mode == AutoPad::SameUpper).ok_or_else(too_large)?;
+            (windows.before[at], windows.after[at]) = both;
+            sizes[at] = wanted;
+            declared = true;
+            continue;
+        }
+        if mode == AutoPad::Valid {
+            (windows.before[at], windows.after[at]) = (0, 0);
+        }
+        let padding = i64::from(windows.before[at]) + i64::from(windows.after[at]);
+        if let Some(full) = full {
+            sizes[at] = full.checked_add(more[at]).ok_or_else(too_large)? - padding;
+            declared |= more[at] != 0;
+        } else if more[at] != 0 {
+            // Less padding behind comes to the same.
+            let less = i64::from(windows.after[at]) - more[at];
+            windows.after[at] = u32::try_from(less).map_err(|_| unknown_size())?;
+        }
+    }
+    let groups = group(c)?;
+    let (input, weights) = (
+        c.merged_input(0, &rows_groups(n))?,
+        c.merged_input(1, &rows_groups(n))?,
+    );
+    let bias = c.optional_input(2)?;
+    let inputs: Vec<TensorId> = [input, weights].into_iter().chain(bias).collect();
+    let mut declaration = OutputDeclaration::default();
+    if declared {
+        let channels = c.shape(weights)?.dims()[1];
+        let channels = match channels {
+            ..0 => -1,
+            channels => channels.checked_mul(groups.into()).ok_or_else(too_large)?,
+        };
+        let mut dims = vec![c.shape(input)?.dims()[0], channels];
+        if n == 1 {
+            dims.push(1);
+        }
+        dims.extend(&sizes);
+        declaration = OutputDeclaration::of_shape(shape_of(&dims)?);
+    }
+    let w = windows.with_rows();
+    if n == 3 {
+        let descriptor = TransposeConvolution3dDescriptor {
+            pad_left: w.before[2],
+            pad_right: w.after[2],
+            pad_top: w.before[1],
+            pad_bottom: w.after[1],
+            pad_front: w.before[0],
+            pad_back: w.after[0],
+            stride_x: w.stride[2],
+            stride_y: w.stride[1],
+            stride_z: w.stride[0],
+            dilation_x: w.dilation[2],
+            dilation_y: w.dilation[1],
+            dilation_z: w.dilation[0],
+            groups,
+            ..TransposeConvolution3dDescriptor::new(DataLayout::Ncdhw)
+        };
+        let output = c.last().step_declared(descriptor, &inputs, declaration)?;
+        return c.bind_tensor(0, output);
+    }
+    let descriptor = TransposeConvolution2dDescriptor {
+        pad_left: w.before[1],
+        pad_right: w.after[1],
+        pad_top: w.before[0],
+        pad_bottom: w.after[0],
+        stride_x: w.stride[1],
+        stride_y: w.stride[0],
+        dilation_x: w.dilation[1],
+        dilation_y: w.dilation[0],
+        groups,
+        ..TransposeConvolution2dDescriptor::new(DataLayout::Nchw)
+    };
+    if n == 2 {
+        let output = c.last().step_declared(descriptor, &inputs, declaration)?;
+        return c.bind_tensor(0, output);
+    }
+    let output = c.step_declared(descriptor, &inputs, declaration)?;
+    let output = c.last().merge_step(output, &no_rows_groups())?;
+    c.bind_tensor(0, output)
+}
+
+/// Inputs: image, weights, offsets, bias, mask.
+pub(super) fn deform_conv(c: &mut Context<'_, '_>) -> Result {
+    let (spatial, size) = directions(c)?;
+    if spatial.len() != 2 {
+        return Err(Problem::unsupported(format!(
+            "windows over {} dimensions; over 2 they are supported",
+            spatial.len()
+        )));
+    }
+    let w = windows(c, &spatial, Some(&size))?;
+    let offset_groups = c.attributes.int("offset_group", 1)?;
+    let descriptor = DeformConvDescriptor {
+        pad_left: w.before[1],
+        pad_right: w.after[1],
+        pad_top: w.before[0],
+        pad_bottom: w.after[0],
+        stride_x: w.stride[1],
+        stride_y: w.stride[0],
+        dilation_x: w.dilation[1],
+        dilation_y: w.dilation[0],
+        groups: group(c)?,
+        offset_groups: u32::try_from(offset_groups)
+            .map_err(|_| Problem::malformed(format!("its offset_group is {offset_groups}")))?,
+    };
+    let mut inputs = Vec::with_capacity(5);
+    for position in 0..5 {
+        inputs.push(c.optional_input(position)?);
+    }
+    let declaration = c.declaration(0)?;
+    c.emit_all(descriptor, &inputs, &[declaration])
+}
+
+fn unknown_size() -> Problem {
+    Problem::unsupported(
+        "an output whose padding follows from a size that is not known; give the model fixed \
+         input shapes",
+    )
+}
+
+fn group(c: &Context<'_, '_>) -> Result<u32> {
+    let groups = c.attributes.int("group", 1)?;
+    u32::try_from(groups).map_err(|_| Problem::malformed(format!("its group is {groups}")))
+}
+
+/// The dimensions that windows move over, and the sizes of the windows.
+fn directions(c: &mut Context<'_, '_>) -> Result<(Vec<i64>, Vec<i64>)> {
+    let (shape, weights) = (c.input_shape(0)?, c.input_shape(1)?);
+    match (shape.dims().get(2..), weights.dims().get(2..)) {
+        (Some(spatial), Some(size)) if spatial.len() == size.len() => {
+            Ok((spatial.to_vec(), size.to_vec()))
+        }
+        _ => Err(Problem::malformed(format!(
+            "its input is {shape} and its weights are {weights}"
+        ))),
+    }
+}
+
+fn merged(c: &mut Context<'_, '_>, id: TensorId, groups: &[Vec<usize>]) -> Result<TensorId> {
+    // Weights that are constant stay so.
+    for position in [0, 1] {
+        if let Ok(input) = c.input(position)
+            && input == id
+        {
+            return c.merged_input(position, groups);
+        }
+    }
+    c.merge_step(id, groups)
 }
 
 #[cfg(test)]

@@ -1,18 +1,38 @@
 //! Operations on each element, and on pairs of them.
 
 use armnn_backend_api::{
-    BinaryOperation as Binary, CastDescriptor, ComparisonDescriptor, ComparisonOperation, DataType,
-    ElementwiseBinaryDescriptor, ElementwiseUnaryDescriptor, UnaryOperation,
+    BinaryOperation as Binary, ComparisonDescriptor, ComparisonOperation, DataType,
+    ElementwiseBinaryDescriptor, ElementwiseUnaryDescriptor, LogicalBinaryDescriptor,
+    LogicalBinaryOperation, SelectDescriptor, UnaryOperation as Unary,
 };
-use armnn_network::{OutputDeclaration, TensorId};
+use armnn_network::TensorId;
 
 use super::context::{Context, axis};
 use super::problem::{Problem, Result};
 
-pub(super) fn unary(c: &mut Context<'_, '_>, operation: UnaryOperation) -> Result {
+pub(super) fn unary(c: &mut Context<'_, '_>, operation: Unary) -> Result {
     c.attributes.ignore("consumed_inputs");
     let input = c.input(0)?;
     c.emit(ElementwiseUnaryDescriptor::new(operation), &[input])
+}
+
+/// Which of the infinities count.
+pub(super) fn is_inf(c: &mut Context<'_, '_>) -> Result {
+    let negative = c.attributes.flag("detect_negative", true)?;
+    let positive = c.attributes.flag("detect_positive", true)?;
+    match (negative, positive) {
+        (true, true) => unary(c, Unary::IsInf),
+        (true, false) => unary(c, Unary::IsNegInf),
+        (false, true) => unary(c, Unary::IsPosInf),
+        (false, false) => {
+            // Nothing is: not even equal to itself and infinite both.
+            let input = c.input(0)?;
+            let finite = c.unary(Unary::IsInf, input)?;
+            let other = c.unary(Unary::LogicalNot, finite)?;
+            let and = LogicalBinaryDescriptor::new(LogicalBinaryOperation::LogicalAnd);
+            c.emit(and, &[finite, other])
+        }
+    }
 }
 
 pub(super) fn binary(c: &mut Context<'_, '_>, operation: Binary) -> Result {
@@ -26,24 +46,91 @@ pub(super) fn comparison(c: &mut Context<'_, '_>, operation: ComparisonOperation
     c.emit(ComparisonDescriptor::new(operation), &inputs)
 }
 
-/// The exponent is rounded to the type of the base, if that is of floating point.
-pub(super) fn pow(c: &mut Context<'_, '_>) -> Result {
-    let [base, mut exponent] = aligned_inputs(c)?;
-    let (from, to) = (c.info(exponent)?.data_type, c.info(base)?.data_type);
-    if from != to {
-        if !to.is_float() {
-            return Err(Problem::unsupported(format!(
-                "a base of type {to} with an exponent of type {from}; convert the model so that \
-                 both are of one type"
-            )));
-        }
-        let cast = OutputDeclaration::of_type(to);
-        exponent = c.step_declared(CastDescriptor::new(), &[exponent], cast)?;
+pub(super) fn logical(c: &mut Context<'_, '_>, operation: LogicalBinaryOperation) -> Result {
+    let inputs = aligned_inputs(c)?;
+    c.emit(LogicalBinaryDescriptor::new(operation), &inputs)
+}
+
+/// The remainder: with the sign of the divisor, or, with `fmod`, of the dividend.
+pub(super) fn modulo(c: &mut Context<'_, '_>) -> Result {
+    let operation = match c.attributes.flag("fmod", false)? {
+        true => Binary::TruncateMod,
+        false => Binary::FloorMod,
+    };
+    binary(c, operation)
+}
+
+pub(super) fn bit_shift(c: &mut Context<'_, '_>) -> Result {
+    match c.attributes.text("direction", "")? {
+        "LEFT" => binary(c, Binary::ShiftLeft),
+        "RIGHT" => binary(c, Binary::ShiftRight),
+        other => Err(Problem::malformed(format!(
+            "its direction is \"{}\"",
+            crate::error::Short(other)
+        ))),
     }
-    c.emit(
-        ElementwiseBinaryDescriptor::new(Binary::Power),
-        &[base, exponent],
-    )
+}
+
+/// The first where the condition holds, else the second.
+pub(super) fn select(c: &mut Context<'_, '_>) -> Result {
+    let inputs = c.inputs()?;
+    c.emit(SelectDescriptor::new(), &inputs)
+}
+
+/// Base and exponent are computed with in the wider of both types; the power is of the base's.
+pub(super) fn pow(c: &mut Context<'_, '_>) -> Result {
+    let [base, exponent] = aligned_inputs(c)?;
+    let (to, from) = (c.info(base)?.data_type, c.info(exponent)?.data_type);
+    let power = ElementwiseBinaryDescriptor::new(Binary::Power);
+    if from == to {
+        return c.emit(power, &[base, exponent]);
+    }
+    if to.is_float() {
+        let exponent = c.cast(exponent, to)?;
+        return c.emit(power, &[base, exponent]);
+    }
+    if from.is_float() {
+        let base = c.cast(base, from)?;
+        let power = c.step(power, &[base, exponent])?;
+        let output = c.last().cast(power, to)?;
+        return c.bind_tensor(0, output);
+    }
+    let wide = DataType::Signed64;
+    if [from, to].contains(&DataType::UInt64) {
+        return Err(Problem::unsupported(format!(
+            "a base of type {to} with an exponent of type {from}; convert the model so that both \
+             are of one type"
+        )));
+    }
+    let (base, exponent) = (c.cast(base, wide)?, c.cast(exponent, wide)?);
+    if to == wide {
+        return c.emit(power, &[base, exponent]);
+    }
+    let power = c.step(power, &[base, exponent])?;
+    // Integers wrap around; a Cast would saturate.
+    let bits = to.bits().unwrap_or(0);
+    if bits == 0 || bits >= 64 {
+        return Err(Problem::unsupported(format!("a base of type {to}")));
+    }
+    let wrapped = wrap(c, power, to)?;
+    let output = c.last().cast(wrapped, to)?;
+    c.bind_tensor(0, output)
+}
+
+/// Numbers of 64 bits as those of fewer would have wrapped around.
+fn wrap(c: &mut Context<'_, '_>, x: TensorId, to: DataType) -> Result<TensorId> {
+    let unused = f64::from(64u32.saturating_sub(to.bits().unwrap_or(64) as u32));
+    let is_unsigned = matches!(to, DataType::UInt8 | DataType::UInt16 | DataType::UInt32);
+    if is_unsigned {
+        let mask = c.number_like(
+            x,
+            f64::from(u32::MAX >> (unused as u32).saturating_sub(32).min(31)),
+        )?;
+        return c.binary(Binary::BitwiseAnd, x, mask);
+    }
+    let unused = c.number_like(x, unused)?;
+    let high = c.binary(Binary::ShiftLeft, x, unused)?;
+    c.binary(Binary::ShiftRight, high, unused)
 }
 
 /// Any number of inputs, one after the other.
@@ -69,8 +156,7 @@ pub(super) fn mean(c: &mut Context<'_, '_>) -> Result {
         [_] => c.alias(0, 0),
         [first, ref others @ ..] => {
             let sum = fold(c, Binary::Add, first, others)?;
-            let data_type = c.info(sum)?.data_type;
-            let count = c.number(data_type, &[], &[inputs.len() as f64])?;
+            let count = c.number_like(sum, inputs.len() as f64)?;
             c.emit(ElementwiseBinaryDescriptor::new(Binary::Div), &[sum, count])
         }
         [] => Err(Problem::malformed("it has no inputs")),
@@ -83,24 +169,11 @@ fn fold(
     first: TensorId,
     others: &[TensorId],
 ) -> Result<TensorId> {
-    let descriptor = ElementwiseBinaryDescriptor::new(operation);
     let mut so_far = first;
     for &input in others {
-        so_far = c.step(descriptor, &[so_far, input])?;
+        so_far = c.binary(operation, so_far, input)?;
     }
     Ok(so_far)
-}
-
-/// 1 / x
-pub(super) fn reciprocal(c: &mut Context<'_, '_>) -> Result {
-    c.attributes.ignore("consumed_inputs");
-    let input = c.input(0)?;
-    let data_type = match c.info(input)?.data_type {
-        data_type if data_type.is_quantized() => DataType::Float32,
-        data_type => data_type,
-    };
-    let one = c.number(data_type, &[], &[1.0])?;
-    c.emit(ElementwiseBinaryDescriptor::new(Binary::Div), &[one, input])
 }
 
 /// Both inputs, so that they broadcast from the last dimension on.
@@ -136,9 +209,7 @@ fn aligned_inputs(c: &mut Context<'_, '_>) -> Result<[TensorId; 2]> {
             "{other} does not lie along {shape} from axis {along} on"
         ))
     })?;
-    let mut dims = other.dims().to_vec();
-    dims.extend(std::iter::repeat_n(1, behind));
-    Ok([x, c.reshaped_input(1, &dims)?])
+    Ok([x, c.padded_input(1, 0, behind)?])
 }
 
 #[cfg(test)]

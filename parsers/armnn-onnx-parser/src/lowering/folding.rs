@@ -1,26 +1,20 @@
 //! Integer arithmetic on what follows from shapes.
 //!
 //! Exporters write the target of a Reshape as a chain of nodes: Shape, Gather, Mul, Unsqueeze,
-//! Concat. Where dimensions are known, such nodes are computed here and become no layers. A number
-//! that follows from an unknown dimension is itself unknown; that matters only where it is needed.
+//! Concat. Where dimensions are known, such nodes are computed here and become no layers. What
+//! follows from unknown dimensions becomes layers, which shape inference evaluates when a plan is
+//! made.
 
 use armnn_backend_api::DataType;
 
 use super::constant::Constant;
 use super::context::{Context, axis};
 use super::problem::{Problem, Result};
-use super::slicing::{self, Range};
 
 /// How many elements are computed with: shapes have 8 at most, and chains join a few of them.
 const MOST: usize = 1024;
 
 type Integers = Vec<Option<i64>>;
-
-/// For operators for which there is no layer, but which are computed where they only work with
-/// shapes.
-pub(super) fn only(_: &mut Context<'_, '_>) -> Result {
-    Err(Problem::UnknownOperator)
-}
 
 /// Computes the node, if all it reads are small integer constants and it can be computed.
 pub(super) fn fold(c: &mut Context<'_, '_>) -> Result<bool> {
@@ -50,13 +44,18 @@ pub(super) fn fold(c: &mut Context<'_, '_>) -> Result<bool> {
         .flatten()
         .map(|constant| Operand::of(constant))
         .collect::<Result<Vec<_>>>()?;
-    match compute(c, operation, &operands)? {
-        Some(folded) => {
-            c.bind_constant(0, folded)?;
-            Ok(true)
-        }
-        None => Ok(false),
-    }
+    let Some(folded) = compute(c, operation, &operands)? else {
+        return Ok(false);
+    };
+    // What the arithmetic of the layers would do with such numbers is theirs.
+    let Some(values) = folded.values.into_iter().collect::<Option<Vec<i64>>>() else {
+        return Ok(false);
+    };
+    c.bind_constant(
+        0,
+        Constant::integers(folded.data_type, &folded.dims, &values),
+    )?;
+    Ok(true)
 }
 
 #[derive(Clone, Copy)]
@@ -111,11 +110,21 @@ struct Operand {
 }
 
 impl Operand {
+    fn new(data_type: DataType, dims: &[i64], values: Integers) -> Self {
+        Self {
+            data_type,
+            dims: dims.to_vec(),
+            values,
+        }
+    }
+
     fn of(constant: &Constant) -> Result<Self> {
         Ok(Self {
             data_type: constant.data_type,
             dims: constant.dims.clone(),
-            values: constant.symbolic(MOST, "a constant")?,
+            values: (constant.known_integers(MOST, "a constant")?.into_iter())
+                .map(Some)
+                .collect(),
         })
     }
 
@@ -143,7 +152,7 @@ fn compute(
     c: &mut Context<'_, '_>,
     operation: Operation,
     operands: &[Operand],
-) -> Result<Option<Constant>> {
+) -> Result<Option<Operand>> {
     let [first, others @ ..] = operands else {
         return Ok(None);
     };
@@ -162,7 +171,7 @@ fn compute(
                 };
                 all = next;
             }
-            Constant::integers(data_type, &all.dims, all.values)
+            Operand::new(data_type, &all.dims, all.values)
         }
         Operation::Compared(f) => {
             let [second] = others else { return Ok(None) };
@@ -170,7 +179,7 @@ fn compute(
             let Some(compared) = pairs(first, second, compared) else {
                 return Ok(None);
             };
-            Constant::integers(DataType::Boolean, &compared.dims, compared.values)
+            Operand::new(DataType::Boolean, &compared.dims, compared.values)
         }
         Operation::Each(f) => {
             let values = first
@@ -178,7 +187,7 @@ fn compute(
                 .iter()
                 .map(|value| fits(f((*value)?)))
                 .collect();
-            Constant::integers(data_type, &first.dims, values)
+            Operand::new(data_type, &first.dims, values)
         }
         Operation::Cast => {
             let to = match c.attributes.optional_int("to")? {
@@ -194,12 +203,12 @@ fn compute(
                 _ => value,
             };
             let values = first.values.iter().map(|&value| converted(value)).collect();
-            Constant::integers(to, &first.dims, values)
+            Operand::new(to, &first.dims, values)
         }
         Operation::Gather => {
             let [indices] = others else { return Ok(None) };
             match (gathered(c, first, indices)?, c.attributes.int("axis", 0)?) {
-                (Some(values), 0 | -1) => Constant::integers(data_type, &indices.dims, values),
+                (Some(values), 0 | -1) => Operand::new(data_type, &indices.dims, values),
                 _ => return Ok(None),
             }
         }
@@ -210,21 +219,21 @@ fn compute(
                     return Ok(None);
                 }
                 let length = [i64::try_from(values.len()).unwrap_or(0)];
-                Constant::integers(data_type, &length, values)
+                Operand::new(data_type, &length, values)
             }
             _ => return Ok(None),
         },
-        Operation::Slice => match sliced(c, first)? {
+        Operation::Slice => match sliced(c, first, others)? {
             Some(values) => {
                 let length = [i64::try_from(values.len()).unwrap_or(0)];
-                Constant::integers(data_type, &length, values)
+                Operand::new(data_type, &length, values)
             }
             None => return Ok(None),
         },
         Operation::Range => match range(operands) {
             Some(values) => {
                 let length = [i64::try_from(values.len()).unwrap_or(0)];
-                Constant::integers(data_type, &length, values)
+                Operand::new(data_type, &length, values)
             }
             None => return Ok(None),
         },
@@ -245,7 +254,7 @@ fn compute(
                 0 => y.at(&sizes, position),
                 _ => x.at(&sizes, position),
             };
-            Constant::integers(x.data_type, &dims, (0..count).map(chosen).collect())
+            Operand::new(x.data_type, &dims, (0..count).map(chosen).collect())
         }
         Operation::Reduce(f, neutral) => {
             // Of all elements, or along the only dimension.
@@ -268,7 +277,7 @@ fn compute(
                 true => &[1],
                 false => &[],
             };
-            Constant::integers(data_type, dims, vec![fits(value)])
+            Operand::new(data_type, dims, vec![fits(value)])
         }
     };
     Ok(Some(folded))
@@ -358,31 +367,73 @@ fn gathered(c: &Context<'_, '_>, list: &Operand, indices: &Operand) -> Result<Op
 }
 
 /// A part of a list; none where it is no list.
-fn sliced(c: &mut Context<'_, '_>, list: &Operand) -> Result<Option<Integers>> {
+fn sliced(c: &Context<'_, '_>, list: &Operand, others: &[Operand]) -> Result<Option<Integers>> {
     if list.dims.len() != 1 {
         return Ok(None);
     }
-    let bounds = slicing::bounds(c)?;
-    let (&[start], &[end], &[along], &[step]) = (
-        &bounds.starts[..],
-        &bounds.ends[..],
-        &bounds.axes[..],
-        &bounds.steps[..],
-    ) else {
+    let single = |values: &[i64]| match values {
+        &[value] => Some(value),
+        _ => None,
+    };
+    let [start, end, along, step] = if c.version < 10 {
+        let attribute =
+            |name| -> Result<Option<Option<i64>>> { Ok(c.attributes.ints(name)?.map(single)) };
+        [
+            attribute("starts")?.flatten(),
+            attribute("ends")?.flatten(),
+            attribute("axes")?.unwrap_or(Some(0)),
+            Some(1),
+        ]
+    } else {
+        if others.len() != c.input_count().saturating_sub(1) {
+            return Ok(None);
+        }
+        let input = |at: usize, default: Option<i64>| match others.get(at) {
+            Some(other) => match other.values[..] {
+                [value] => value,
+                _ => None,
+            },
+            None => default,
+        };
+        [
+            input(0, None),
+            input(1, None),
+            input(2, Some(0)),
+            input(3, Some(1)),
+        ]
+    };
+    let (Some(start), Some(end), Some(along), Some(step)) = (start, end, along, step) else {
         return Ok(None);
     };
     axis(along, 1)?;
+    if step == 0 {
+        return Err(Problem::malformed("its step is 0"));
+    }
     let length = i64::try_from(list.values.len()).unwrap_or(i64::MAX);
-    let (mut at, end, stride) = Range { start, end, step }.along(length)?;
+    let from_start = |position: i64| match position {
+        ..0 => position.saturating_add(length),
+        position => position,
+    };
+    let last = length - 1;
+    let (mut at, end) = match step > 0 {
+        true => (
+            from_start(start).clamp(0, length),
+            from_start(end).clamp(0, length),
+        ),
+        false => (
+            from_start(start).clamp(-1, last),
+            from_start(end).clamp(-1, last),
+        ),
+    };
     let mut values = Vec::new();
     // Ends: each round moves on, and there are no more rounds than elements.
-    while (stride > 0 && at < end) || (stride < 0 && at > end) {
+    while (step > 0 && at < end) || (step < 0 && at > end) {
         let value = usize::try_from(at).ok().and_then(|at| list.values.get(at));
         match value {
             Some(&value) => values.push(value),
             None => break,
         }
-        at = at.saturating_add(stride);
+        at = at.saturating_add(step);
     }
     Ok(Some(values))
 }

@@ -1,14 +1,13 @@
 //! Products of matrices.
 
 use armnn_backend_api::{
-    BatchMatMulDescriptor, BinaryOperation as Binary, ElementwiseBinaryDescriptor,
-    FullyConnectedDescriptor, ReshapeDescriptor,
+    BatchMatMulDescriptor, BinaryOperation as Binary, DetDescriptor, ElementwiseBinaryDescriptor,
+    FullyConnectedDescriptor,
 };
 use armnn_network::TensorId;
 
 use super::context::Context;
 use super::problem::{Problem, Result};
-use super::tensor_info::shape as shape_of;
 
 /// As NumPy does it: a vector is a matrix of one row (first input) or one column (second), and that
 /// dimension is taken away from the product again.
@@ -21,37 +20,29 @@ pub(super) fn mat_mul(c: &mut Context<'_, '_>) -> Result {
         )));
     }
     let (x_is_vector, y_is_vector) = (x_shape.rank() == 1, y_shape.rank() == 1);
-    let x = match x_shape.dims() {
-        &[length] => c.reshaped_input(0, &[1, length])?,
-        _ => c.input(0)?,
-    };
-    let y = match y_shape.dims() {
-        &[length] => c.reshaped_input(1, &[length, 1])?,
-        _ => c.input(1)?,
-    };
+    let x = c.padded_input(0, usize::from(x_is_vector), 0)?;
+    let y = c.padded_input(1, 0, usize::from(y_is_vector))?;
     if !x_is_vector && !y_is_vector {
         return c.emit(descriptor, &[x, y]);
     }
     let product = c.step(descriptor, &[x, y])?;
-    let mut dims = c.shape(product)?.dims().to_vec();
-    if y_is_vector {
-        dims.pop();
-    }
-    if x_is_vector {
-        let row = dims.len().saturating_sub(if y_is_vector { 1 } else { 2 });
-        if row < dims.len() {
-            dims.remove(row);
-        }
-    }
-    if dims.iter().filter(|dim| **dim < 0).count() > 1 {
-        return Err(Problem::unsupported(
-            "a product with a vector with several sizes that are not known; give the model fixed \
-             input shapes",
-        ));
-    }
-    let mut declaration = c.declaration(0)?;
-    declaration.shape = Some(shape_of(&dims)?);
-    c.emit_declared(ReshapeDescriptor::new(), &[product], declaration)
+    let output = without_vectors(c, product, x_is_vector, y_is_vector)?;
+    c.bind_tensor(0, output)
+}
+
+/// Takes the dimensions of size 1 away that vectors have got; writes the first output.
+pub(super) fn without_vectors(
+    c: &mut Context<'_, '_>,
+    product: TensorId,
+    x_is_vector: bool,
+    y_is_vector: bool,
+) -> Result<TensorId> {
+    let rank = c.shape(product)?.rank();
+    let groups: Vec<Vec<usize>> = (0..rank)
+        .filter(|axis| !(x_is_vector && axis + 2 == rank || y_is_vector && axis + 1 == rank))
+        .map(|axis| vec![axis])
+        .collect();
+    c.last().merge_step(product, &groups)
 }
 
 /// alpha A B + beta C, with A and B transposed as the attributes say.
@@ -90,7 +81,8 @@ pub(super) fn gemm(c: &mut Context<'_, '_>) -> Result {
     if is_layer {
         let mut inputs = vec![a, b];
         if bias.is_some() {
-            inputs.push(c.reshaped_input(2, &[outputs])?);
+            let rank = c.input_shape(2)?.rank();
+            inputs.push(c.merged_input(2, &[(0..rank).collect()])?);
         }
         return c.emit(FullyConnectedDescriptor::new(transpose_b), &inputs);
     }
@@ -129,6 +121,12 @@ fn scale_inputs(c: &mut Context<'_, '_>, input: TensorId, factor: f32) -> Result
         )));
     }
     Ok([input, c.number(data_type, &[], &[factor.into()])?])
+}
+
+/// The determinant of matrices.
+pub(super) fn det(c: &mut Context<'_, '_>) -> Result {
+    let input = c.input(0)?;
+    c.emit(DetDescriptor::new(), &[input])
 }
 
 #[cfg(test)]

@@ -10,13 +10,21 @@
 //! can be looked at too; the network is dropped in the end.
 
 mod activation;
+mod attention;
 mod attributes;
+mod bodies;
 mod constant;
 mod context;
+mod control_flow;
 mod convolution;
+mod einsum;
 mod elementwise;
+mod emission;
 mod folding;
 mod generation;
+mod image;
+mod linear_attention;
+mod loss;
 mod matrix;
 mod normalization;
 mod operators;
@@ -24,14 +32,20 @@ mod padding;
 mod pooling;
 mod problem;
 mod quantization;
+mod quantized_arithmetic;
 mod rearrangement;
+mod recurrent;
 mod reduction;
+mod repetition;
 mod reshaping;
 mod resizing;
 mod selection;
+mod sequences;
+mod signal;
 mod slicing;
 mod stand_in;
 mod tensor_info;
+mod training;
 mod windows;
 
 use std::collections::HashMap;
@@ -39,13 +53,15 @@ use std::rc::Rc;
 
 use armnn_network::{Network, NetworkBuilder, TensorId};
 
-use crate::error::{OnnxParserError, Place, Refusals, UnsupportedOperator, UnsupportedUse, cut};
+use crate::error::{
+    Fault, OnnxParserError, Place, Refusals, UnsupportedOperator, UnsupportedUse, cut,
+};
 use crate::model::{Graph, Model, Node, Value};
 use crate::parser::OnnxParserOptions;
 use constant::Constant;
 use context::Context;
 use problem::{Problem, Result};
-use tensor_info::tensor_info;
+use tensor_info::network_type;
 
 /// How many unsupported uses are kept for the error.
 const MOST_USES: usize = 100;
@@ -66,21 +82,27 @@ pub(crate) fn lower(
         builder: NetworkBuilder::new(),
         states: vec![State::Pending; graph.values.len()],
         is_read: values_read(graph),
-        refusals: Refusals::default(),
-        refused_types: HashMap::new(),
-        copy_budget: model.file_len().saturating_mul(4).saturating_add(64 << 10),
-        generation_budget: MOST_GENERATED,
+        prefix: String::new(),
+        is_body: false,
+        shared: Shared {
+            copy_budget: model.file_len().saturating_mul(4).saturating_add(64 << 10),
+            generation_budget: MOST_GENERATED,
+            // A node takes several bytes in the file.
+            body_budget: model.file_len().saturating_add(10_000),
+            ..Shared::default()
+        },
     };
-    lowering.inputs()?;
-    lowering.nodes()?;
-    lowering.outputs()?;
+    let malformed = |fault: Fault| fault.of(model.source());
+    lowering.inputs().map_err(malformed)?;
+    lowering.nodes().map_err(malformed)?;
+    lowering.outputs().map_err(malformed)?;
     let Lowering {
-        builder, refusals, ..
+        builder, shared, ..
     } = lowering;
-    if !refusals.is_empty() {
+    if !shared.refusals.is_empty() {
         return Err(OnnxParserError::Unsupported {
             model: model.source().to_owned(),
-            refusals: Box::new(refusals),
+            refusals: Box::new(shared.refusals),
         });
     }
     builder.finish().map_err(|error| OnnxParserError::Network {
@@ -89,7 +111,7 @@ pub(crate) fn lower(
     })
 }
 
-/// The state of a lowering.
+/// The state of a lowering: of the model's graph, or of a body.
 struct Lowering<'m> {
     model: &'m Model,
     graph: &'m Graph,
@@ -99,6 +121,16 @@ struct Lowering<'m> {
     states: Vec<State>,
     /// Which values nodes read, or the caller gets.
     is_read: Vec<bool>,
+    /// Put before the names of layers.
+    prefix: String,
+    /// Whether the graph is an attribute of a node.
+    is_body: bool,
+    shared: Shared<'m>,
+}
+
+/// What the lowerings of the model's graph and of its bodies share.
+#[derive(Default)]
+struct Shared<'m> {
     refusals: Refusals,
     /// Where each unsupported operator type stands in the refusals.
     refused_types: HashMap<(&'m str, &'m str, i64), usize>,
@@ -106,6 +138,8 @@ struct Lowering<'m> {
     copy_budget: usize,
     /// Bytes that constants made here may still take.
     generation_budget: usize,
+    /// How many nodes of bodies may still be lowered; a body may be several times.
+    body_budget: usize,
 }
 
 /// What has become of a value of the graph.
@@ -122,11 +156,11 @@ enum State {
 }
 
 impl<'m> Lowering<'m> {
-    fn inputs(&mut self) -> Result<(), OnnxParserError> {
+    fn inputs(&mut self) -> Result<(), Fault> {
         for &index in &self.graph.inputs {
             let value = &self.graph.values[index];
-            let added = tensor_info(value.value_type.as_ref())
-                .and_then(|info| Ok(self.builder.add_input_layer(&value.name, info)?));
+            let added = network_type(value.value_type.as_ref())
+                .and_then(|of| Ok(self.builder.add_value_input(&value.name, of)?));
             self.states[index] = match &added {
                 Ok(id) => State::Ready(*id),
                 Err(_) => State::Refused,
@@ -136,7 +170,7 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    fn nodes(&mut self) -> Result<(), OnnxParserError> {
+    fn nodes(&mut self) -> Result<(), Fault> {
         let graph = self.graph;
         for node in &graph.nodes {
             let place = || Place {
@@ -150,15 +184,18 @@ impl<'m> Lowering<'m> {
                 };
                 let domain = crate::error::Short(domain);
                 let problem = format!("the model does not say which version of {domain} it means");
-                return Err(crate::error::Fault::new(problem)
-                    .within(place())
-                    .of(self.model.source()));
+                return Err(Fault::new(problem).within(place()));
             };
+            if self.is_body {
+                let left = self.shared.body_budget.checked_sub(1);
+                self.shared.body_budget = left.ok_or_else(|| {
+                    Fault::new("its graphs lie in each other so that lowering them would not end")
+                        .within(place())
+                })?;
+            }
             let lowered = match operators::lowering_of(&node.domain, &node.op_type, version) {
                 Some(entry) => entry.lower(&mut Context::new(self, node, version)),
-                None if self.options.stand_in_layer_for_unknown
-                    && !stand_in::contains_graph(node) =>
-                {
+                None if self.options.stand_in_layer_for_unknown && node.bodies.is_empty() => {
                     stand_in::lower(&mut Context::new(self, node, version))
                 }
                 None => Err(Problem::UnknownOperator),
@@ -179,7 +216,7 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    fn outputs(&mut self) -> Result<(), OnnxParserError> {
+    fn outputs(&mut self) -> Result<(), Fault> {
         let graph = self.graph;
         for (name, index) in &graph.outputs {
             let added = self
@@ -194,7 +231,10 @@ impl<'m> Lowering<'m> {
     fn constant(&mut self, index: usize) -> Result<Option<Rc<Constant>>> {
         match &self.states[index] {
             State::Constant(constant, _) => return Ok(Some(Rc::clone(constant))),
-            State::Ready(_) => return Ok(None),
+            State::Ready(id) => {
+                let known = self.builder.known_value(*id);
+                return Ok(known.and_then(|known| Constant::known(&known)).map(Rc::new));
+            }
             State::Refused => return Err(Problem::Unavailable),
             State::Pending => {}
         }
@@ -236,33 +276,32 @@ impl<'m> Lowering<'m> {
     }
 
     fn add_constant(&mut self, name: &str, constant: &Constant) -> Result<TensorId> {
-        let (info, data) = (constant.info()?, constant.bytes()?);
+        let (info, data) = (constant.info()?, constant.bytes.clone());
         Ok(self.builder.add_constant_layer(name, info, data)?)
     }
 
     /// Makes an error of what ends the lowering, and keeps the rest for the error at its end.
-    fn settle(&mut self, result: Result, place: impl Fn() -> Place) -> Result<(), OnnxParserError> {
+    fn settle(&mut self, result: Result, place: impl Fn() -> Place) -> Result<(), Fault> {
         let reason = match result {
             Ok(()) | Err(Problem::Unavailable | Problem::UnknownOperator) => return Ok(()),
-            Err(Problem::Malformed(fault)) => {
-                return Err(fault.within(place()).of(self.model.source()));
-            }
+            Err(Problem::Malformed(fault)) => return Err(fault.within(place())),
             Err(Problem::Unsupported(what)) => what,
             Err(Problem::Network(error)) => error.to_string(),
         };
-        if self.refusals.uses.len() < MOST_USES {
+        let refusals = &mut self.shared.refusals;
+        if refusals.uses.len() < MOST_USES {
             let place = place();
-            self.refusals.uses.push(UnsupportedUse { place, reason });
+            refusals.uses.push(UnsupportedUse { place, reason });
         } else {
-            self.refusals.more_uses += 1;
+            refusals.more_uses += 1;
         }
         Ok(())
     }
 
     fn refuse_type(&mut self, node: &'m Node, version: i64, first: Place) {
-        let operators = &mut self.refusals.operators;
+        let operators = &mut self.shared.refusals.operators;
         let key = (node.domain.as_str(), node.op_type.as_str(), version);
-        let at = *self.refused_types.entry(key).or_insert_with(|| {
+        let at = *self.shared.refused_types.entry(key).or_insert_with(|| {
             operators.push(UnsupportedOperator {
                 domain: node.domain.clone(),
                 name: node.op_type.clone(),
@@ -272,18 +311,18 @@ impl<'m> Lowering<'m> {
             });
             operators.len() - 1
         });
-        self.refusals.operators[at].count += 1;
+        self.shared.refusals.operators[at].count += 1;
     }
 }
 
 fn values_read(graph: &Graph) -> Vec<bool> {
     let mut is_read = vec![false; graph.values.len()];
-    let inputs = graph
-        .nodes
-        .iter()
-        .flat_map(|node| node.inputs.iter().flatten());
+    let nodes = || graph.nodes.iter();
+    let inputs = nodes().flat_map(|node| node.inputs.iter().flatten());
+    let bodies = nodes().flat_map(|node| &node.bodies);
+    let captured = bodies.flat_map(|body| body.captures.iter().map(|capture| &capture.outer));
     let outputs = graph.outputs.iter().map(|(_, index)| index);
-    for &index in inputs.chain(outputs) {
+    for &index in inputs.chain(captured).chain(outputs) {
         is_read[index] = true;
     }
     is_read

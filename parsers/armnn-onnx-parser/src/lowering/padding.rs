@@ -1,109 +1,75 @@
 //! Pad.
 
-use armnn_backend_api::{DataType, PadDescriptor, PaddingMode, Shape, StridedSliceDescriptor};
+use armnn_backend_api::{DataType, PaddingMode};
+use armnn_network::{PadLayout, ParameterRule};
 
-use super::context::{Context, axis, described};
+use super::context::Context;
 use super::problem::{Problem, Result};
 
 /// Elements added before and after each dimension; a negative number of them takes elements away.
 /// Numbers and value are attributes before version 11, and inputs since.
 pub(super) fn pad(c: &mut Context<'_, '_>) -> Result {
     let mut input = c.input(0)?;
-    let shape = c.shape(input)?;
-    let rank = shape.rank();
     let mode = match c.attributes.text("mode", "constant")? {
         "constant" => PaddingMode::Constant,
         "reflect" => PaddingMode::Reflect,
+        "edge" => PaddingMode::Edge,
+        "wrap" if c.version >= 19 => PaddingMode::Wrap,
         other => {
             return Err(Problem::unsupported(format!(
-                "padding of mode \"{}\"; constant and reflect are supported",
+                "padding of mode \"{}\"",
                 crate::error::Short(other)
             )));
         }
     };
-    let (pads, value) = amounts(c, rank)?;
-    let (mut before, mut after) = (vec![0; rank], vec![0; rank]);
-    let axes = match c.optional_integers(3, Shape::MAX_RANK, "the axes")? {
-        Some(axes) => axes
-            .iter()
-            .map(|&index| axis(index, rank))
-            .collect::<Result<Vec<_>>>()?,
-        None => (0..rank).collect(),
+    let mut value = 0.0;
+    let (pads, axes) = if c.version < 11 {
+        let pads = c.attributes.ints("pads")?;
+        let pads = c.integers(pads.ok_or_else(|| Problem::malformed("it has no pads"))?)?;
+        value = c.attributes.float("value", 0.0)?.into();
+        (pads, None)
+    } else {
+        (c.input(1)?, c.optional_input(3)?)
     };
-    if pads.len() != 2 * axes.len() {
-        return Err(Problem::malformed(format!(
-            "it has {} pads for {} dimensions",
-            pads.len(),
-            axes.len()
-        )));
-    }
-    for (position, &at) in axes.iter().enumerate() {
-        (before[at], after[at]) = (pads[position], pads[position + axes.len()]);
-    }
-    if before.iter().chain(&after).any(|&amount| amount < 0) {
-        if mode != PaddingMode::Constant {
-            return Err(Problem::unsupported("negative padding of a mirrored input"));
-        }
-        let less = without(shape, &before, &after)?;
-        if before.iter().chain(&after).all(|&amount| amount <= 0) {
-            return c.emit(less, &[input]);
-        }
-        input = c.step(less, &[input])?;
-        for amount in before.iter_mut().chain(&mut after) {
-            *amount = (*amount).max(0);
+    let mut parameters = vec![Some(pads), None, axes];
+    if c.version >= 11 && c.has_input(2) {
+        match c.constant(2)? {
+            // Of types whose values the builder does not read.
+            Some(constant) if constant.data_type == DataType::Boolean => {
+                value = f64::from(constant.bytes.first().is_some_and(|&byte| byte != 0));
+            }
+            Some(constant) => {
+                if let [number] = constant.known_reals(1, "the value")?[..] {
+                    value = number;
+                }
+            }
+            None => {
+                let given = c.input(2)?;
+                parameters[1] = Some(match c.info(given)?.data_type {
+                    DataType::Float16 | DataType::BFloat16 => c.cast(given, DataType::Float32)?,
+                    _ => given,
+                });
+            }
         }
     }
-    let descriptor = described(PadDescriptor::new(mode, value, &before, &after))?;
-    c.emit(descriptor, &[input])
-}
-
-/// How many elements are added, and their value.
-fn amounts(c: &mut Context<'_, '_>, rank: usize) -> Result<(Vec<i64>, f64)> {
-    if c.version < 11 {
-        let pads = c.attributes.ints("pads")?.map(<[i64]>::to_vec);
-        let pads = pads.ok_or_else(|| Problem::malformed("it has no pads"))?;
-        return Ok((pads, c.attributes.float("value", 0.0)?.into()));
-    }
-    let pads = c.required_constant(1, "the padding")?;
-    let pads = pads.known_integers(2 * rank.max(1), "the padding")?;
-    let value = match c.optional_constant(2, "the value")? {
-        None => 0.0,
-        Some(value) if value.data_type == DataType::Boolean && value.count() == 1 => {
-            f64::from(value.bytes()?.first().is_some_and(|&byte| byte != 0))
-        }
-        Some(value) => match value.known_reals(1, "the value")?[..] {
-            [value] => value,
-            _ => 0.0,
-        },
+    let layout = PadLayout::Sides;
+    // Negative numbers take away before others add; where all are known, only if there are any.
+    let may_be_negative = match c.lowering.builder.known_value(pads) {
+        Some(known) => known
+            .as_integers()
+            .is_none_or(|values| values.iter().any(|value| value.is_none_or(|n| n < 0))),
+        None => true,
     };
-    Ok((pads, value))
-}
-
-/// The slice that takes away what negative numbers say.
-fn without(shape: Shape, before: &[i64], after: &[i64]) -> Result<StridedSliceDescriptor> {
-    let mut begin = Vec::new();
-    let mut end = Vec::new();
-    for ((&dim, &before), &after) in shape.dims().iter().zip(before).zip(after) {
-        if dim < 0 && after < 0 {
-            return Err(Problem::unsupported(
-                "elements taken from the end of a dimension that is not known",
-            ));
-        }
-        let first = before.min(0).checked_neg().unwrap_or(i64::MAX);
-        let last = match dim {
-            ..0 => i64::MAX,
-            dim => dim.saturating_add(after.min(0)),
-        };
-        if last < 0 || (dim >= 0 && first > last) {
-            return Err(Problem::malformed(format!(
-                "{before} and {after} elements added to {dim} leave less than none"
-            )));
-        }
-        begin.push(first);
-        end.push(last);
+    if may_be_negative {
+        input = c.step_deferred(ParameterRule::Crop { layout }, &[input], &parameters)?;
     }
-    let stride = vec![1; begin.len()];
-    described(StridedSliceDescriptor::new(&begin, &end, &stride))
+    let rule = ParameterRule::Pad {
+        mode,
+        value,
+        layout,
+        negative_as_none: may_be_negative,
+    };
+    c.emit_deferred(rule, &[input], &parameters)
 }
 
 #[cfg(test)]

@@ -1,94 +1,250 @@
 //! Pooling over windows, and over whole images.
 
 use armnn_backend_api::{
-    DataLayout, OutputShapeRounding, PaddingMethod, Pooling2dDescriptor, PoolingAlgorithm,
-    ReduceDescriptor, ReduceOperation, ReshapeDescriptor,
+    BinaryOperation as Binary, DataLayout, DataType, MaxPoolWithIndicesDescriptor,
+    OutputShapeRounding, PadDescriptor, PaddingMethod, PaddingMode, Pooling2dDescriptor,
+    Pooling3dDescriptor, PoolingAlgorithm, ReduceOperation, ScatterElementsDescriptor,
+    ScatterFunction, Shape, UnaryOperation as Unary,
 };
-use armnn_network::TensorId;
+use armnn_network::{OutputDeclaration, TensorId};
 
-use super::context::{Context, described, small};
+use super::context::{Context, described};
 use super::problem::{Problem, Result};
-use super::tensor_info::shape as shape_of;
-use super::windows::{windows, with_rows};
+use super::windows::{Windows, declared_windows, no_rows_groups, rows_groups, windows};
 
 pub(super) fn pool(c: &mut Context<'_, '_>, algorithm: PoolingAlgorithm) -> Result {
+    let column_major = c.attributes.flag("storage_order", false)?;
+    let windows = windows_of(c)?;
     if c.has_output(1) {
-        return Err(Problem::unsupported(
-            "the indices of the largest elements; convert the model without them",
-        ));
+        return with_indices(c, &windows, column_major);
     }
-    // The order in which indices count.
-    c.attributes.ignore("storage_order");
+    let padding_counts =
+        algorithm == PoolingAlgorithm::Average && c.attributes.flag("count_include_pad", false)?;
+    let input = c.input(0)?;
+    let output = pooling(c, input, algorithm, &windows, padding_counts, true)?;
+    c.bind_tensor(0, output)
+}
+
+fn windows_of(c: &mut Context<'_, '_>) -> Result<Windows> {
     let shape = c.input_shape(0)?;
     let Some(spatial) = shape.dims().get(2..) else {
         return Err(Problem::malformed(format!("its input is {shape}")));
     };
-    let windows = windows(c, spatial, None)?;
-    let round_up = c.attributes.flag("ceil_mode", false)? && !windows.is_same;
-    let padding_counts =
-        algorithm == PoolingAlgorithm::Average && c.attributes.flag("count_include_pad", false)?;
-    let base = Pooling2dDescriptor::new(
-        algorithm,
-        windows.size[1],
-        windows.size[0],
-        DataLayout::Nchw,
-    );
-    let descriptor = Pooling2dDescriptor {
-        pad_left: windows.before[1],
-        pad_right: windows.after[1],
-        pad_top: windows.before[0],
-        pad_bottom: windows.after[0],
-        stride_x: windows.stride[1],
-        stride_y: windows.stride[0],
-        dilation_x: windows.dilation[1],
-        dilation_y: windows.dilation[0],
-        output_shape_rounding: match round_up {
-            true => OutputShapeRounding::Ceiling.0,
-            false => OutputShapeRounding::Floor.0,
-        },
-        padding_method: match padding_counts {
-            true => PaddingMethod::IgnoreValue.0,
-            false => PaddingMethod::Exclude.0,
-        },
-        ..base
-    };
-    let input = c.reshaped_input(0, &with_rows(shape.dims())?)?;
-    if spatial.len() == 2 {
-        return c.emit(descriptor, &[input]);
-    }
-    let output = c.step(descriptor, &[input])?;
-    without_rows(c, output)
+    windows(c, spatial, None)
 }
 
-/// The Reshape that takes rows of 1 away again, and writes the node's output.
-pub(super) fn without_rows(c: &mut Context<'_, '_>, output: TensorId) -> Result {
-    let shape = c.shape(output)?;
-    let &[n, channels, _, length] = shape.dims() else {
-        return Err(Problem::malformed(format!("its output is {shape}")));
+/// The layer; `last` says whether it writes the first output.
+fn pooling(
+    c: &mut Context<'_, '_>,
+    input: TensorId,
+    algorithm: PoolingAlgorithm,
+    windows: &Windows,
+    padding_counts: bool,
+    last: bool,
+) -> Result<TensorId> {
+    let output_shape_rounding = rounding(c, windows)?;
+    let padding_method = match padding_counts {
+        true => PaddingMethod::IgnoreValue.0,
+        false => PaddingMethod::Exclude.0,
     };
-    if [n, channels, length].iter().filter(|dim| **dim < 0).count() > 1 {
-        return Err(Problem::unsupported(format!(
-            "an output {shape} with several sizes that are not known; give the model fixed input \
-             shapes"
-        )));
+    let directions = windows.size.len();
+    let w = windows.clone().with_rows();
+    if directions == 3 {
+        let size = [w.size[0], w.size[1], w.size[2]];
+        let base = Pooling3dDescriptor::new(algorithm, size, DataLayout::Ncdhw);
+        let descriptor = Pooling3dDescriptor {
+            pad_left: w.before[2],
+            pad_right: w.after[2],
+            pad_top: w.before[1],
+            pad_bottom: w.after[1],
+            pad_front: w.before[0],
+            pad_back: w.after[0],
+            stride_x: w.stride[2],
+            stride_y: w.stride[1],
+            stride_z: w.stride[0],
+            dilation_x: w.dilation[2],
+            dilation_y: w.dilation[1],
+            dilation_z: w.dilation[0],
+            output_shape_rounding,
+            padding_method,
+            ..base
+        };
+        c.is_last = last;
+        return c.step(descriptor, &[input]);
     }
-    let mut declaration = c.declaration(0)?;
-    declaration.shape = Some(shape_of(&[n, channels, length])?);
-    c.emit_declared(ReshapeDescriptor::new(), &[output], declaration)
+    let base = Pooling2dDescriptor::new(algorithm, w.size[1], w.size[0], DataLayout::Nchw);
+    let descriptor = Pooling2dDescriptor {
+        pad_left: w.before[1],
+        pad_right: w.after[1],
+        pad_top: w.before[0],
+        pad_bottom: w.after[0],
+        stride_x: w.stride[1],
+        stride_y: w.stride[0],
+        dilation_x: w.dilation[1],
+        dilation_y: w.dilation[0],
+        output_shape_rounding,
+        padding_method,
+        ..base
+    };
+    if directions == 2 {
+        c.is_last = last;
+        return c.step(descriptor, &[input]);
+    }
+    let input = c.merge_step(input, &rows_groups(1))?;
+    let output = c.step(descriptor, &[input])?;
+    c.is_last = last;
+    c.merge_step(output, &no_rows_groups())
+}
+
+fn rounding(c: &Context<'_, '_>, windows: &Windows) -> Result<u32> {
+    let round_up = c.attributes.flag("ceil_mode", false)? && !windows.is_same;
+    Ok(match round_up {
+        true => OutputShapeRounding::Ceiling.0,
+        false => OutputShapeRounding::Floor.0,
+    })
+}
+
+fn with_indices(c: &mut Context<'_, '_>, windows: &Windows, column_major: bool) -> Result {
+    let mut descriptor = described(MaxPoolWithIndicesDescriptor::new(&windows.size))?;
+    for at in 0..windows.size.len() {
+        descriptor.stride[at] = windows.stride[at];
+        descriptor.dilation[at] = windows.dilation[at];
+        descriptor.pad_before[at] = windows.before[at];
+        descriptor.pad_after[at] = windows.after[at];
+    }
+    descriptor.column_major = column_major.into();
+    descriptor.output_shape_rounding = rounding(c, windows)?;
+    let input = c.input(0)?;
+    c.emit_all(descriptor, &[Some(input)], &[])
+}
+
+/// The p-th root of the sum of p-th powers of absolute values.
+pub(super) fn lp_pool(c: &mut Context<'_, '_>) -> Result {
+    let windows = windows_of(c)?;
+    let p = exponent(c)?;
+    let input = c.input(0)?;
+    let powers = powers(c, input, p)?;
+    let sums = pooling(c, powers, PoolingAlgorithm::Sum, &windows, false, p == 1.0)?;
+    let output = root(c, sums, p)?;
+    c.bind_tensor(0, output)
+}
+
+/// Before version 2 of LpPool, p was a number of floating point.
+fn exponent(c: &Context<'_, '_>) -> Result<f64> {
+    let p = c.attributes.int("p", 2)?;
+    if p < 1 {
+        return Err(Problem::malformed(format!("its p is {p}")));
+    }
+    Ok(p as f64)
+}
+
+fn powers(c: &mut Context<'_, '_>, input: TensorId, p: f64) -> Result<TensorId> {
+    if p == 2.0 {
+        return c.unary(Unary::Square, input);
+    }
+    let absolute = c.unary(Unary::Abs, input)?;
+    if p == 1.0 {
+        return Ok(absolute);
+    }
+    let p = c.number_like(absolute, p)?;
+    c.binary(Binary::Power, absolute, p)
+}
+
+fn root(c: &mut Context<'_, '_>, sums: TensorId, p: f64) -> Result<TensorId> {
+    if p == 1.0 {
+        return Ok(sums);
+    }
+    if p == 2.0 {
+        return c.last().unary(Unary::Sqrt, sums);
+    }
+    let inverse = c.number_like(sums, 1.0 / p)?;
+    c.last().binary(Binary::Power, sums, inverse)
 }
 
 /// Over all dimensions behind the channels.
 pub(super) fn global(c: &mut Context<'_, '_>, operation: ReduceOperation) -> Result {
     let input = c.input(0)?;
+    let axes = spatial_axes(c, input)?;
+    let output = c.last().reduce(operation, input, &axes, true)?;
+    c.bind_tensor(0, output)
+}
+
+pub(super) fn global_lp_pool(c: &mut Context<'_, '_>) -> Result {
+    let p = exponent(c)?;
+    let input = c.input(0)?;
+    let axes = spatial_axes(c, input)?;
+    let powers = powers(c, input, p)?;
+    c.is_last = p == 1.0;
+    let sums = c.reduce(ReduceOperation::Sum, powers, &axes, true)?;
+    let output = root(c, sums, p)?;
+    c.bind_tensor(0, output)
+}
+
+fn spatial_axes(c: &Context<'_, '_>, input: TensorId) -> Result<Vec<usize>> {
     let rank = c.shape(input)?.rank();
-    if rank < 2 {
-        return Err(Problem::malformed(format!(
+    match rank {
+        ..2 => Err(Problem::malformed(format!(
             "its input has {rank} dimensions"
+        ))),
+        _ => Ok((2..rank).collect()),
+    }
+}
+
+/// Elements put back to where a MaxPool has found them: indices are those of the flattened input of
+/// that MaxPool, whose size follows from the windows. A larger `output_shape` has zeros behind.
+pub(super) fn max_unpool(c: &mut Context<'_, '_>) -> Result {
+    let shape = c.input_shape(0)?;
+    let Some(spatial) = shape.dims().get(2..) else {
+        return Err(Problem::malformed(format!("its input is {shape}")));
+    };
+    if !shape.is_known() {
+        return Err(Problem::unsupported(format!(
+            "an input {shape}; give the model fixed input shapes"
         )));
     }
-    let axes = (2..small(rank, "the number of dimensions")?).collect::<Vec<u32>>();
-    let descriptor = described(ReduceDescriptor::new(operation, &axes, true))?;
-    c.emit(descriptor, &[input])
+    let windows = declared_windows(c, spatial, None)?;
+    let mut dims = shape.dims()[..2].to_vec();
+    let too_large = || Problem::malformed("its output is too large");
+    for (at, &input) in spatial.iter().enumerate() {
+        let full = (input - 1).max(0).checked_mul(windows.stride[at].into());
+        let full = full.and_then(|n| n.checked_add(windows.size[at].into()));
+        let padding = i64::from(windows.before[at]) + i64::from(windows.after[at]);
+        dims.push((full.ok_or_else(too_large)? - padding).max(0));
+    }
+    let count = dims.iter().try_fold(1i64, |n, &dim| n.checked_mul(dim));
+    let count = count.ok_or_else(too_large)?;
+    let said = c.optional_integers(2, Shape::MAX_RANK, "the output's shape")?;
+    let (input, indices) = (c.input(0)?, c.input(1)?);
+    let all = vec![(0..shape.rank()).collect()];
+    let values = c.merge_step(input, &all)?;
+    let indices = c.merge_step(indices, &all)?;
+    let zero = c.number_like(input, 0.0)?;
+    let declaration = OutputDeclaration::of_shape(super::tensor_info::shape(&[count])?);
+    let zeros = c.step_declared(
+        armnn_backend_api::FillDescriptor::new(),
+        &[zero],
+        declaration,
+    )?;
+    let scatter = ScatterElementsDescriptor::new(0, ScatterFunction::Update);
+    let scattered = c.step(scatter, &[zeros, indices, values])?;
+    let grown = said.filter(|said| said[..] != dims);
+    c.is_last = grown.is_none();
+    let mut output = c.reshape_step(scattered, &dims)?;
+    if let Some(said) = grown {
+        if said.len() != dims.len() || said.iter().zip(&dims).any(|(a, b)| a < b) {
+            return Err(Problem::unsupported(format!(
+                "an output {said:?}, which is smaller than {dims:?}"
+            )));
+        }
+        let before = vec![0; dims.len()];
+        let after: Vec<i64> = said.iter().zip(&dims).map(|(a, b)| a - b).collect();
+        let pad = PadDescriptor::new(PaddingMode::Constant, 0.0, &before, &after);
+        output = c.last().step(described(pad)?, &[output])?;
+    }
+    if c.info(indices)?.data_type != DataType::Signed64 {
+        return Err(Problem::malformed("its indices are not INT64"));
+    }
+    c.bind_tensor(0, output)
 }
 
 #[cfg(test)]

@@ -1,12 +1,16 @@
-//! Casts, and quantized numbers.
+//! Casts, QuantizeLinear and DequantizeLinear.
+//!
+//! Where scales and zero points are constant, numbers are quantized ones of the network, which
+//! backends compute with. Everything else is computed by the definition, in 32-bit floating point.
 
 use std::rc::Rc;
 
 use armnn_backend_api::{
-    BinaryOperation as Binary, CastDescriptor, DataType, DequantizeDescriptor,
-    ElementwiseBinaryDescriptor, Quantization, QuantizeDescriptor,
+    BinaryOperation as Binary, BitCastDescriptor, ComparisonDescriptor, ComparisonOperation,
+    DataType, DequantizeDescriptor, Quantization, QuantizeDescriptor, SelectDescriptor,
+    UnaryOperation as Unary,
 };
-use armnn_network::OutputDeclaration;
+use armnn_network::{OutputDeclaration, ParameterRule, TensorId};
 
 use super::constant::Constant;
 use super::context::{Context, axis};
@@ -31,26 +35,156 @@ pub(super) fn cast_like(c: &mut Context<'_, '_>) -> Result {
     cast_to(c, to)
 }
 
+pub(super) fn bit_cast(c: &mut Context<'_, '_>) -> Result {
+    let to = c.attributes.optional_int("to")?;
+    let to = to.and_then(|number| i32::try_from(number).ok());
+    let to = to.ok_or_else(|| Problem::malformed("it has no type to cast to"))?;
+    let to = data_type(ElementType(to))?;
+    let input = c.input(0)?;
+    let from = c.info(input)?.data_type;
+    if from.bits() != to.bits() {
+        return Err(Problem::malformed(format!(
+            "elements of type {from} as such of type {to}"
+        )));
+    }
+    let output = c.last().step_declared(
+        BitCastDescriptor::new(),
+        &[input],
+        OutputDeclaration::of_type(to),
+    )?;
+    c.bind_tensor(0, output)
+}
+
 fn cast_to(c: &mut Context<'_, '_>, to: DataType) -> Result {
-    check_saturates(c, to)?;
+    let saturates = c.attributes.flag("saturate", true)?;
+    if to == DataType::Float8E8M0 {
+        let mode = c.attributes.text("round_mode", "up")?;
+        if mode != "nearest" {
+            return Err(Problem::unsupported(format!(
+                "a conversion to {to} with round_mode = \"{}\"",
+                crate::error::Short(mode)
+            )));
+        }
+    } else {
+        c.attributes.ignore("round_mode");
+    }
     if c.input_type(0)? == to {
         return c.alias(0, 0);
     }
-    let input = c.input(0)?;
-    let mut declaration = c.declaration(0)?;
-    declaration.data_type = Some(to);
-    c.emit_declared(CastDescriptor::new(), &[input], declaration)
+    let input = plain_input(c, 0)?;
+    if !saturates && let Some(limit) = Limit::of(to) {
+        let output = cast_without_saturation(c, input, to, &limit)?;
+        return c.bind_tensor(0, output);
+    }
+    let from = c.info(input)?.data_type;
+    let is_small = to.bits().is_some_and(|bits| bits < 8) && !to.is_float();
+    if is_small && (from.is_float() || from.bits().is_some_and(|bits| bits > 8)) {
+        // The format does not say what becomes of numbers that do not fit.
+        c.attributes.ignore("saturate");
+    }
+    let output = c.last().cast(input, to)?;
+    c.bind_tensor(0, output)
 }
 
-/// Conversions saturate; only for the smallest floats the format has another way.
-fn check_saturates(c: &Context<'_, '_>, to: DataType) -> Result {
-    let saturates = c.attributes.flag("saturate", true)?;
-    if to.is_float() && to.bits() == Some(8) && !saturates {
-        return Err(Problem::unsupported(
-            "a conversion that does not saturate (saturate = 0)",
-        ));
+/// What lies beyond the largest number of a small type of floating point, if conversions to it do
+/// not saturate.
+struct Limit {
+    /// Numbers from here on, or beyond, in absolute terms.
+    from: f64,
+    /// Whether the limit itself is still within.
+    is_within: bool,
+    /// The bits of what takes their place, with the sign apart from the others.
+    bits: u8,
+    /// The bits for NaN, where that is something else.
+    nan: u8,
+    has_sign: bool,
+}
+
+impl Limit {
+    fn of(data_type: DataType) -> Option<Self> {
+        // Halfway between the largest number and the next one that there would be: it goes to the
+        // even one of the two.
+        Some(match data_type {
+            DataType::Float8E4M3FN => Self {
+                from: 464.0,
+                is_within: true,
+                bits: 0x7f,
+                nan: 0x7f,
+                has_sign: true,
+            },
+            DataType::Float8E5M2 => Self {
+                from: 61440.0,
+                is_within: false,
+                bits: 0x7c,
+                nan: 0x7e,
+                has_sign: true,
+            },
+            DataType::Float8E4M3FNUZ => Self {
+                from: 248.0,
+                is_within: false,
+                bits: 0x80,
+                nan: 0x80,
+                has_sign: false,
+            },
+            DataType::Float8E5M2FNUZ => Self {
+                from: 61440.0,
+                is_within: false,
+                bits: 0x80,
+                nan: 0x80,
+                has_sign: false,
+            },
+            _ => return None,
+        })
     }
-    Ok(())
+}
+
+/// Numbers beyond the limit become infinite or NaN, whichever the type has; in bits, because a Cast
+/// saturates.
+fn cast_without_saturation(
+    c: &mut Context<'_, '_>,
+    input: TensorId,
+    to: DataType,
+    limit: &Limit,
+) -> Result<TensorId> {
+    let x = c.cast(input, DataType::Float32)?;
+    let small = c.step_declared(
+        armnn_backend_api::CastDescriptor::new(),
+        &[input],
+        OutputDeclaration::of_type(to),
+    )?;
+    let bytes = OutputDeclaration::of_type(DataType::UInt8);
+    let small = c.step_declared(BitCastDescriptor::new(), &[small], bytes)?;
+    let byte =
+        |c: &mut Context<'_, '_>, value: u8| c.number(DataType::UInt8, &[], &[f64::from(value)]);
+    let absolute = c.unary(Unary::Abs, x)?;
+    let from = c.number_like(x, limit.from)?;
+    let comparison = match limit.is_within {
+        true => ComparisonOperation::Greater,
+        false => ComparisonOperation::GreaterOrEqual,
+    };
+    let beyond = c.step(ComparisonDescriptor::new(comparison), &[absolute, from])?;
+    let mut beyond_bits = byte(c, limit.bits)?;
+    if limit.has_sign {
+        let zero = c.number_like(x, 0.0)?;
+        let is_negative = c.step(
+            ComparisonDescriptor::new(ComparisonOperation::Less),
+            &[x, zero],
+        )?;
+        let negative = byte(c, limit.bits | 0x80)?;
+        beyond_bits = c.step(
+            SelectDescriptor::new(),
+            &[is_negative, negative, beyond_bits],
+        )?;
+    }
+    let chosen = c.step(SelectDescriptor::new(), &[beyond, beyond_bits, small])?;
+    let is_nan = c.unary(Unary::IsNan, x)?;
+    let nan = byte(c, limit.nan)?;
+    let chosen = c.step(SelectDescriptor::new(), &[is_nan, nan, chosen])?;
+    c.last().step_declared(
+        BitCastDescriptor::new(),
+        &[chosen],
+        OutputDeclaration::of_type(to),
+    )
 }
 
 /// Scales, zero points and their type.
@@ -62,35 +196,30 @@ struct Parameters {
     number_type: Option<DataType>,
 }
 
-/// Reads scale (1), zero point (2) and axis; none where one of them is computed.
+/// Reads scale (1), zero point (2) and axis; none where one of them is computed, or belongs to a
+/// block of elements.
 fn parameters(c: &mut Context<'_, '_>) -> Result<Option<Parameters>> {
     let rank = c.input_shape(0)?.rank();
-    if c.attributes.int("block_size", 0)? != 0 {
-        return Err(Problem::unsupported(
-            "scales for blocks of elements (block_size)",
-        ));
-    }
     let along = c.attributes.int("axis", 1)?;
-    // The type that is computed in, as if it was in Float32.
-    let precision = c.attributes.int("precision", 0)?;
-    if precision != 0 && precision != i64::from(ElementType::FLOAT.0) {
-        return Err(Problem::unsupported(format!(
-            "quantization with precision = {precision}"
-        )));
+    if c.attributes.int("block_size", 0)? != 0 || c.attributes.int("precision", 0)? > 1 {
+        return Ok(None);
     }
     let Some(scale) = c.constant(1)? else {
         return Ok(None);
     };
     let zero_point = c.constant(2)?;
-    if zero_point.is_none() && c.has_input(2) {
+    if zero_point.is_none() && c.has_input(2) || scale.dims.len() > 1 {
         return Ok(None);
     }
     c.pay_for(scale.count().saturating_mul(size_of::<[f32; 2]>()))?;
     let scales = scale.known_reals(MOST_SCALES, "the scale")?;
     let scales: Vec<f32> = scales.into_iter().map(|scale| scale as f32).collect();
     let zero_points = match &zero_point {
-        None => vec![0; scales.len()],
+        None => Some(vec![0; scales.len()]),
         Some(zero_point) => zero_points(zero_point)?,
+    };
+    let Some(zero_points) = zero_points else {
+        return Ok(None);
     };
     if scales.len() != zero_points.len() {
         return Err(Problem::malformed(format!(
@@ -111,25 +240,17 @@ fn parameters(c: &mut Context<'_, '_>) -> Result<Option<Parameters>> {
     }))
 }
 
-fn zero_points(constant: &Rc<Constant>) -> Result<Vec<i32>> {
+/// Zero points as integers; none where they are none.
+fn zero_points(constant: &Rc<Constant>) -> Result<Option<Vec<i32>>> {
     let data_type = constant.data_type;
     if data_type.bits().is_some_and(|bits| bits < 8) || data_type.is_float() {
         // All bits 0 is 0 in all of them.
-        if constant.bytes()?.iter().all(|&byte| byte == 0) {
-            return Ok(vec![0; constant.count().min(MOST_SCALES)]);
-        }
-        return Err(Problem::unsupported(format!(
-            "zero points of type {data_type} other than 0"
-        )));
+        let all_zero = constant.bytes.iter().all(|&byte| byte == 0);
+        return Ok(all_zero.then(|| vec![0; constant.count().min(MOST_SCALES)]));
     }
     let values = constant.known_integers(MOST_SCALES, "the zero point")?;
-    values
-        .into_iter()
-        .map(|value| {
-            i32::try_from(value)
-                .map_err(|_| Problem::unsupported(format!("a zero point of {value}")))
-        })
-        .collect()
+    let values = values.into_iter().map(|value| i32::try_from(value).ok());
+    Ok(values.collect())
 }
 
 impl Parameters {
@@ -144,22 +265,20 @@ impl Parameters {
 
     /// The type with quantization for numbers of a type without.
     fn quantized_type(&self, numbers: DataType) -> Option<DataType> {
+        if self
+            .scales
+            .iter()
+            .any(|scale| !(scale.is_normal() && *scale > 0.0))
+        {
+            return None;
+        }
         let no_offset = self.zero_points.iter().all(|&zero_point| zero_point == 0);
         Some(match numbers {
             DataType::UInt8 => DataType::QAsymmU8,
             DataType::Int8 if self.scales.len() > 1 && no_offset => DataType::QSymmS8,
             DataType::Int8 => DataType::QAsymmS8,
             DataType::Int16 if no_offset => DataType::QSymmS16,
-            DataType::Signed32
-            | DataType::Int4
-            | DataType::UInt4
-            | DataType::Int2
-            | DataType::UInt2 => numbers,
-            other
-                if other.is_float() && other.bits().is_some_and(|bits| bits <= 8) && no_offset =>
-            {
-                numbers
-            }
+            DataType::Signed32 | DataType::Int4 | DataType::Int2 if no_offset => numbers,
             _ => return None,
         })
     }
@@ -171,26 +290,86 @@ pub(super) fn quantize_linear(c: &mut Context<'_, '_>) -> Result {
         0 => None,
         number => Some(data_type(ElementType(i32::try_from(number).unwrap_or(-1)))?),
     };
-    let Some(parameters) = parameters(c)? else {
-        return Err(Problem::unsupported(
-            "a scale or zero point computed by the model; they must be constant",
-        ));
+    let saturates = c.attributes.flag("saturate", true)?;
+    let numbers = match (c.has_input(2), declared) {
+        (true, _) => c.input_type(2)?,
+        (false, Some(declared)) => declared,
+        (false, None) => DataType::UInt8,
     };
-    let numbers = parameters
-        .number_type
-        .or(declared)
-        .unwrap_or(DataType::UInt8);
-    check_saturates(c, numbers)?;
-    let to = parameters.quantized_type(numbers).ok_or_else(|| {
-        Problem::unsupported(format!(
-            "quantization to {numbers} with these zero points; use UINT8 or INT8"
-        ))
-    })?;
-    let input = c.input(0)?;
-    let mut declaration = c.declaration(0)?;
-    declaration.data_type = Some(to);
-    declaration.quantization = Some(parameters.quantization()?);
-    c.emit_declared(QuantizeDescriptor::new(), &[input], declaration)
+    let real = c.input_type(0)?;
+    if let Some(parameters) = parameters(c)?
+        && parameters.number_type.is_none_or(|found| found == numbers)
+        && !numbers.is_float()
+        && matches!(real, DataType::Float32 | DataType::Float16)
+        && let Some(to) = parameters.quantized_type(numbers)
+        && to.is_quantized()
+    {
+        let input = c.input(0)?;
+        let mut declaration = c.declaration(0)?;
+        declaration.data_type = Some(to);
+        declaration.quantization = Some(parameters.quantization()?);
+        return c.emit_declared(QuantizeDescriptor::new(), &[input], declaration);
+    }
+    let x = c.input(0)?;
+    let scale = aligned(c, 1)?;
+    // What is computed in, before and after rounding.
+    let precision = match c.attributes.int("precision", 0)? {
+        0 => c.info(scale)?.data_type,
+        number => data_type(ElementType(i32::try_from(number).unwrap_or(-1)))?,
+    };
+    let precision = match precision {
+        DataType::Float8E8M0 => DataType::Float32,
+        other => other,
+    };
+    let (x, scale) = (c.cast(x, precision)?, c.cast(scale, precision)?);
+    let quotient = c.binary(Binary::Div, x, scale)?;
+    let zero_point = match c.has_input(2) {
+        true => Some(aligned(c, 2)?),
+        false => None,
+    };
+    let output = rounded(c, quotient, zero_point, numbers, saturates)?;
+    c.bind_tensor(0, output)
+}
+
+/// A quotient as numbers of a type: rounded (the even one of two), with the zero point added,
+/// saturated. Writes the first output.
+pub(super) fn rounded(
+    c: &mut Context<'_, '_>,
+    quotient: TensorId,
+    zero_point: Option<TensorId>,
+    numbers: DataType,
+    saturates: bool,
+) -> Result<TensorId> {
+    if numbers.is_float() {
+        // Zero points are 0, and the Cast rounds.
+        if !saturates && let Some(limit) = Limit::of(numbers) {
+            return cast_without_saturation(c, quotient, numbers, &limit);
+        }
+        return c.last().cast(quotient, numbers);
+    }
+    let whole = c.unary(Unary::Round, quotient)?;
+    let mut whole = c.cast(whole, DataType::Float32)?;
+    if let Some(zero_point) = zero_point {
+        let zero_point = c.cast(zero_point, DataType::Float32)?;
+        whole = c.binary(Binary::Add, whole, zero_point)?;
+    }
+    if let Some((least, most)) = bounds(numbers) {
+        let (least, most) = (c.number_like(whole, least)?, c.number_like(whole, most)?);
+        whole = c.binary(Binary::Maximum, whole, least)?;
+        whole = c.binary(Binary::Minimum, whole, most)?;
+    }
+    c.last().cast(whole, numbers)
+}
+
+/// The least and the largest number of a type that Cast does not saturate to by itself.
+fn bounds(data_type: DataType) -> Option<(f64, f64)> {
+    Some(match data_type {
+        DataType::Int4 => (-8.0, 7.0),
+        DataType::UInt4 => (0.0, 15.0),
+        DataType::Int2 => (-2.0, 1.0),
+        DataType::UInt2 => (0.0, 3.0),
+        _ => return None,
+    })
 }
 
 /// Quantized numbers to the real ones that they stand for.
@@ -202,7 +381,8 @@ pub(super) fn dequantize_linear(c: &mut Context<'_, '_>) -> Result {
         0 => c.input_type(1)?,
         number => data_type(ElementType(i32::try_from(number).unwrap_or(-1)))?,
     };
-    let Some(parameters) = parameters(c)? else {
+    let is_layer = matches!(to, DataType::Float32 | DataType::Float16);
+    let Some(parameters) = parameters(c)?.filter(|_| is_layer) else {
         return by_definition(c, to);
     };
     let quantization = parameters.quantization()?;
@@ -222,58 +402,121 @@ pub(super) fn dequantize_linear(c: &mut Context<'_, '_>) -> Result {
     }
     let input = c.input(0)?;
     let info = c.info(input)?;
-    if info.quantization.is_none() {
-        return by_definition(c, to);
-    }
-    let same = info.quantization.scales() == quantization.scales()
+    let same = !info.quantization.is_none()
+        && info.quantization.scales() == quantization.scales()
         && info.quantization.zero_points() == quantization.zero_points()
         && (quantization.scales().len() == 1 || info.quantization.axis() == quantization.axis());
     if !same {
-        return Err(Problem::unsupported(
-            "numbers quantized with one scale and zero point, and read with others",
-        ));
+        return by_definition(c, to);
     }
     let mut declaration = c.declaration(0)?;
     declaration.data_type = Some(to);
     c.emit_declared(DequantizeDescriptor::new(), &[input], declaration)
 }
 
-/// (x - zero point) scale, computed in the type of the scale.
+/// (x - zero point) scale, computed in 32-bit floating point.
 fn by_definition(c: &mut Context<'_, '_>, to: DataType) -> Result {
-    let scale_type = c.input_type(1)?;
-    if scale_type != to {
-        return Err(Problem::unsupported(format!(
-            "a scale of {scale_type} to numbers of {to}"
-        )));
+    let x = plain_input(c, 0)?;
+    let mut numbers = c.cast(x, DataType::Float32)?;
+    if c.has_input(2) {
+        let zero_point = aligned(c, 2)?;
+        let zero_point = c.cast(zero_point, DataType::Float32)?;
+        numbers = c.binary(Binary::Sub, numbers, zero_point)?;
     }
+    let scale = aligned(c, 1)?;
+    let scale = c.cast(scale, DataType::Float32)?;
+    let output = if to == DataType::Float32 {
+        c.last().binary(Binary::Mul, numbers, scale)?
+    } else {
+        let product = c.binary(Binary::Mul, numbers, scale)?;
+        c.last().cast(product, to)?
+    };
+    c.bind_tensor(0, output)
+}
+
+/// A scale or a zero point so that it broadcasts to the first input: along the axis, or with each
+/// element repeated along it for its block.
+fn aligned(c: &mut Context<'_, '_>, position: usize) -> Result<TensorId> {
     let shape = c.input_shape(0)?;
     let along = c.attributes.int("axis", 1)?;
-    let mut dims = Vec::new();
-    if let &[count] = c.input_shape(1)?.dims()
-        && count != 1
-    {
-        let along = axis(along, shape.rank())?;
-        dims = vec![1; shape.rank() - along];
-        dims[0] = count;
-    } else if c.input_shape(1)?.rank() > 1 {
-        return Err(Problem::unsupported("scales of several dimensions"));
+    let block = c.attributes.int("block_size", 0)?;
+    let parameter = c.input_shape(position)?;
+    let id = c.input(position)?;
+    // What is smaller than a byte is not moved about.
+    let id = match c.info(id)?.data_type.bits() {
+        Some(8..) => id,
+        _ => c.cast(id, DataType::Int8)?,
+    };
+    if block == 0 {
+        return match parameter.dims() {
+            [] | [1] => c.merge_step(id, &[]),
+            [_] => {
+                let along = axis(along, shape.rank())?;
+                let behind = shape.rank() - along - 1;
+                let groups: Vec<Vec<usize>> = std::iter::once(vec![0])
+                    .chain(std::iter::repeat_n(Vec::new(), behind))
+                    .collect();
+                c.merge_step(id, &groups)
+            }
+            _ => Err(Problem::malformed(format!("its scale is {parameter}"))),
+        };
+    }
+    if block < 0 || parameter.rank() != shape.rank() {
+        return Err(Problem::malformed(format!(
+            "its block_size is {block}, its input {shape} and its scale {parameter}"
+        )));
+    }
+    let along = axis(along, shape.rank())?;
+    let rank = shape.rank();
+    // [.., n, 1, ..] to [.., n, block, ..] to [.., n block, ..], and cut to the input's size.
+    let mut groups: Vec<Vec<usize>> = (0..rank).map(|axis| vec![axis]).collect();
+    groups.insert(along + 1, Vec::new());
+    let id = c.merge_step(id, &groups)?;
+    let mut repeats = vec![1; rank + 1];
+    repeats[along + 1] = block;
+    let repeats = c.integers(&repeats)?;
+    let id = c.step_deferred(ParameterRule::Tile, &[id], &[Some(repeats)])?;
+    let groups: Vec<Vec<usize>> = (0..rank)
+        .map(|axis| match axis.cmp(&along) {
+            std::cmp::Ordering::Less => vec![axis],
+            std::cmp::Ordering::Equal => vec![axis, axis + 1],
+            std::cmp::Ordering::Greater => vec![axis + 1],
+        })
+        .collect();
+    let id = c.merge_step(id, &groups)?;
+    let (repeated, size) = (c.shape(id)?.dims()[along], shape.dims()[along]);
+    if repeated == size && size >= 0 {
+        return Ok(id);
     }
     let input = c.input(0)?;
-    let cast = |c: &mut Context<'_, '_>, id| {
-        let declaration = OutputDeclaration::of_type(to);
-        c.step_declared(CastDescriptor::new(), &[id], declaration)
+    let start = c.integers(&[0])?;
+    let end = c.shape_step(input, along, along + 1)?;
+    let axes = c.integers(&[i64::try_from(along).unwrap_or(0)])?;
+    c.step_deferred(
+        ParameterRule::Slice,
+        &[id],
+        &[Some(start), Some(end), Some(axes)],
+    )
+}
+
+/// An input as numbers without quantization.
+pub(super) fn plain_input(c: &mut Context<'_, '_>, position: usize) -> Result<TensorId> {
+    let id = c.input(position)?;
+    plain(c, id)
+}
+
+/// A tensor as numbers without quantization.
+pub(super) fn plain(c: &mut Context<'_, '_>, id: TensorId) -> Result<TensorId> {
+    let to = match c.info(id)?.data_type {
+        DataType::QAsymmU8 => DataType::UInt8,
+        DataType::QAsymmS8 | DataType::QSymmS8 => DataType::Int8,
+        DataType::QSymmS16 => DataType::Int16,
+        _ => return Ok(id),
     };
-    let mut numbers = cast(c, input)?;
-    if c.has_input(2) {
-        let zero_point = c.reshaped_input(2, &dims)?;
-        let zero_point = cast(c, zero_point)?;
-        let subtract = ElementwiseBinaryDescriptor::new(Binary::Sub);
-        numbers = c.step(subtract, &[numbers, zero_point])?;
-    }
-    let scale = c.reshaped_input(1, &dims)?;
-    c.emit(
-        ElementwiseBinaryDescriptor::new(Binary::Mul),
-        &[numbers, scale],
+    c.step_declared(
+        BitCastDescriptor::new(),
+        &[id],
+        OutputDeclaration::of_type(to),
     )
 }
 

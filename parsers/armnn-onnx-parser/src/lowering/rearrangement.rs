@@ -1,6 +1,9 @@
-//! Concat and Transpose.
+//! Elements joined and put into another order.
 
-use armnn_backend_api::{ConcatDescriptor, TransposeDescriptor};
+use armnn_backend_api::{
+    ConcatDescriptor, DataLayout, DataType, DepthToSpaceDescriptor, DepthToSpaceMode,
+    ReverseSequenceDescriptor, SpaceToDepthDescriptor, TransposeDescriptor, TriluDescriptor,
+};
 
 use super::context::{Context, axis, described, small};
 use super::problem::{Problem, Result};
@@ -37,6 +40,70 @@ pub(super) fn transpose(c: &mut Context<'_, '_>) -> Result {
         .collect::<Result<Vec<_>>>()?;
     let descriptor = described(TransposeDescriptor::new(&permutation))?;
     c.emit(descriptor, &[input])
+}
+
+/// Channels put into blocks of rows and columns.
+pub(super) fn depth_to_space(c: &mut Context<'_, '_>) -> Result {
+    let size = block_size(c)?;
+    let mode = match c.attributes.text("mode", "DCR")? {
+        "DCR" => DepthToSpaceMode::Dcr,
+        "CRD" => DepthToSpaceMode::Crd,
+        other => {
+            return Err(Problem::malformed(format!(
+                "its mode is \"{}\"",
+                crate::error::Short(other)
+            )));
+        }
+    };
+    let input = c.input(0)?;
+    c.emit(
+        DepthToSpaceDescriptor::new(size, mode, DataLayout::Nchw),
+        &[input],
+    )
+}
+
+/// Blocks of rows and columns put into the channels.
+pub(super) fn space_to_depth(c: &mut Context<'_, '_>) -> Result {
+    let size = block_size(c)?;
+    let input = c.input(0)?;
+    c.emit(
+        SpaceToDepthDescriptor::new(size, DataLayout::Nchw),
+        &[input],
+    )
+}
+
+fn block_size(c: &Context<'_, '_>) -> Result<u32> {
+    let size = c.attributes.optional_int("blocksize")?;
+    size.and_then(|size| u32::try_from(size).ok())
+        .filter(|&size| size > 0)
+        .ok_or_else(|| Problem::malformed("it has no blocksize"))
+}
+
+/// Of each sequence of a batch, as many elements in reverse order as its length says.
+pub(super) fn reverse_sequence(c: &mut Context<'_, '_>) -> Result {
+    let inputs = c.inputs()?;
+    let rank = c.input_shape(0)?.rank();
+    let descriptor = ReverseSequenceDescriptor {
+        batch_axis: small(axis(c.attributes.int("batch_axis", 1)?, rank)?, "an axis")?,
+        sequence_axis: small(axis(c.attributes.int("time_axis", 0)?, rank)?, "an axis")?,
+    };
+    c.emit(descriptor, &inputs)
+}
+
+/// Matrices of which one side of a diagonal is 0.
+pub(super) fn trilu(c: &mut Context<'_, '_>) -> Result {
+    let upper = c.attributes.flag("upper", true)?;
+    let input = c.input(0)?;
+    let mut inputs = vec![Some(input)];
+    if let Some(diagonal) = c.optional_input(1)? {
+        let diagonal = c.cast(diagonal, DataType::Signed64)?;
+        inputs.push(Some(diagonal));
+    }
+    let declaration = c.declaration(0)?;
+    let descriptor = TriluDescriptor {
+        upper: upper.into(),
+    };
+    c.emit_all(descriptor, &inputs, &[declaration])
 }
 
 #[cfg(test)]

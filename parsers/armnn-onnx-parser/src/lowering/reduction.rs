@@ -1,71 +1,17 @@
 //! Values of all elements along some axes, and Softmax.
 
 use armnn_backend_api::{
-    BinaryOperation as Binary, ElementwiseBinaryDescriptor, ElementwiseUnaryDescriptor,
-    ReduceDescriptor, ReduceOperation, ReshapeDescriptor, Shape, SoftmaxDescriptor, UnaryOperation,
+    ArgMinMaxDescriptor, ArgMinMaxFunction, CumulativeDescriptor, CumulativeOperation, DataType,
+    LogSoftmaxDescriptor, ReduceOperation, SoftmaxDescriptor,
 };
+use armnn_network::{OutputDeclaration, ParameterRule, ReduceOptions, TensorId};
 
-use super::context::{Context, axis, described, small, sorted_axes};
+use super::context::{Context, axis, small};
 use super::problem::{Problem, Result};
 
-pub(super) fn reduce(c: &mut Context<'_, '_>, operation: ReduceOperation) -> Result {
-    match descriptor(c, operation)? {
-        Some(descriptor) => {
-            let input = c.input(0)?;
-            c.emit(descriptor, &[input])
-        }
-        None => c.alias(0, 0),
-    }
-}
-
-/// Reductions that are several layers.
-#[derive(Clone, Copy)]
-pub(super) enum Composed {
-    /// The sum of absolute values.
-    L1,
-    /// The square root of the sum of squares.
-    L2,
-    /// The logarithm of the sum.
-    LogSum,
-    /// The sum of squares.
-    SumSquare,
-}
-
-pub(super) fn composed(c: &mut Context<'_, '_>, what: Composed) -> Result {
-    let Some(sum) = descriptor(c, ReduceOperation::Sum)? else {
-        return Err(Problem::unsupported("a reduction along no axes"));
-    };
-    let input = c.input(0)?;
-    let first = match what {
-        Composed::L1 => Some(UnaryOperation::Abs),
-        Composed::L2 | Composed::SumSquare => Some(UnaryOperation::Square),
-        Composed::LogSum => None,
-    };
-    let last = match what {
-        Composed::L2 => Some(UnaryOperation::Sqrt),
-        Composed::LogSum => Some(UnaryOperation::Log),
-        Composed::L1 | Composed::SumSquare => None,
-    };
-    let input = match first {
-        Some(operation) => c.step(ElementwiseUnaryDescriptor::new(operation), &[input])?,
-        None => input,
-    };
-    match last {
-        Some(operation) => {
-            let sum = c.step(sum, &[input])?;
-            c.emit(ElementwiseUnaryDescriptor::new(operation), &[sum])
-        }
-        None => c.emit(sum, &[input]),
-    }
-}
-
 /// The axes are an attribute, and an input since version 18, for ReduceSum since 13. Without any,
-/// all are meant, unless that is ruled out: then there is nothing to do.
-fn descriptor(
-    c: &mut Context<'_, '_>,
-    operation: ReduceOperation,
-) -> Result<Option<ReduceDescriptor>> {
-    let rank = c.input_shape(0)?.rank();
+/// all are meant, unless that is ruled out: then nothing is reduced, but each element for itself.
+pub(super) fn reduce(c: &mut Context<'_, '_>, operation: ReduceOperation) -> Result {
     let keep_dims = c.attributes.flag("keepdims", true)?;
     let axes_are_input = c.version
         >= if c.node.op_type == "ReduceSum" {
@@ -74,89 +20,202 @@ fn descriptor(
             18
         };
     let axes = match axes_are_input {
-        true => c.optional_integers(1, Shape::MAX_RANK, "the axes")?,
-        false => c.attributes.ints("axes")?.map(<[i64]>::to_vec),
+        true => c.optional_input(1)?,
+        false => match c.attributes.ints("axes")? {
+            Some(axes) => Some(c.integers(axes)?),
+            None => None,
+        },
     };
-    let none_means_none = axes_are_input && c.attributes.flag("noop_with_empty_axes", false)?;
-    let axes = match axes.as_deref() {
-        None | Some([]) if none_means_none => return Ok(None),
-        None | Some([]) => (0..rank).collect(),
-        Some(axes) => sorted_axes(axes, rank)?,
+    let none_without_axes = axes_are_input && c.attributes.flag("noop_with_empty_axes", false)?;
+    let is_empty = match axes {
+        Some(axes) => c.shape(axes)?.dims().contains(&0),
+        None => true,
     };
-    let axes = axes
-        .into_iter()
-        .map(|axis| small(axis, "an axis"))
-        .collect::<Result<Vec<_>>>()?;
-    described(ReduceDescriptor::new(operation, &axes, keep_dims)).map(Some)
+    if none_without_axes && is_empty {
+        return alone(c, operation);
+    }
+    let input = c.input(0)?;
+    // Booleans are compared by their logical operations.
+    let operation = match (c.info(input)?.data_type, operation) {
+        (DataType::Boolean, ReduceOperation::Max) => ReduceOperation::Any,
+        (DataType::Boolean, ReduceOperation::Min) => ReduceOperation::All,
+        (_, operation) => operation,
+    };
+    let options = ReduceOptions {
+        keep_dims,
+        none_without_axes,
+        may_repeat: false,
+    };
+    let axes = if is_empty { None } else { axes };
+    c.emit_deferred(
+        ParameterRule::Reduce { operation, options },
+        &[input],
+        &[axes],
+    )
+}
+
+/// A reduction over no axes: of each element by itself.
+fn alone(c: &mut Context<'_, '_>, operation: ReduceOperation) -> Result {
+    use armnn_backend_api::UnaryOperation as Unary;
+    let unary = match operation {
+        ReduceOperation::SumSquare => Unary::Square,
+        ReduceOperation::L1 | ReduceOperation::L2 => Unary::Abs,
+        ReduceOperation::LogSum => Unary::Log,
+        _ => return c.alias(0, 0),
+    };
+    let input = c.input(0)?;
+    let output = c.last().unary(unary, input)?;
+    c.bind_tensor(0, output)
 }
 
 /// Before version 13, along all dimensions from `axis` on together.
 pub(super) fn softmax(c: &mut Context<'_, '_>) -> Result {
-    let shape = c.input_shape(0)?;
-    let axes = softmax_axes(c, shape)?;
+    let descriptor = |axis| SoftmaxDescriptor { beta: 1.0, axis };
+    along_softmax_axes(c, |c, x, axis| c.step(descriptor(axis), &[x]))
+}
+
+pub(super) fn log_softmax(c: &mut Context<'_, '_>) -> Result {
+    let descriptor = |axis| LogSoftmaxDescriptor { beta: 1.0, axis };
+    along_softmax_axes(c, |c, x, axis| c.step(descriptor(axis), &[x]))
+}
+
+/// 1 at the first of the largest elements, else 0.
+pub(super) fn hardmax(c: &mut Context<'_, '_>) -> Result {
+    along_softmax_axes(c, |c, x, axis| {
+        let is_last = std::mem::take(&mut c.is_last);
+        let (shape, data_type) = (c.shape(x)?, c.info(x)?.data_type);
+        let largest = ArgMinMaxDescriptor::new(ArgMinMaxFunction::Max, axis, false);
+        let place = c.step_declared(
+            largest,
+            &[x],
+            OutputDeclaration::of_type(DataType::Signed64),
+        )?;
+        let (one, zero) = (
+            c.number(data_type, &[], &[1.0])?,
+            c.number(data_type, &[], &[0.0])?,
+        );
+        let along = usize::try_from(axis).unwrap_or(0);
+        if shape.rank() == 0 {
+            return Err(Problem::malformed("its input is a scalar"));
+        }
+        let depth = c.shape_step(x, along, along + 1)?;
+        c.is_last = is_last;
+        c.step_deferred(
+            ParameterRule::OneHot {
+                axis: axis.into(),
+                wrap_negative: false,
+            },
+            &[place, one, zero],
+            &[Some(depth)],
+        )
+    })
+}
+
+/// Applies something along the axis, or along all from it on as one.
+fn along_softmax_axes(
+    c: &mut Context<'_, '_>,
+    layer: impl Fn(&mut Context<'_, '_>, TensorId, u32) -> Result<TensorId>,
+) -> Result {
+    let input = c.input(0)?;
+    let shape = c.shape(input)?;
+    let rank = shape.rank();
+    if rank == 0 {
+        // One number, along an axis of size 1.
+        c.attributes.ignore("axis");
+        let list = c.merge_step(input, &[vec![]])?;
+        let output = layer(c, list, 0)?;
+        let output = c.last().merge_step(output, &[])?;
+        return c.bind_tensor(0, output);
+    }
+    let axes: Vec<usize> = if c.version >= 13 {
+        vec![axis(c.attributes.int("axis", -1)?, rank)?]
+    } else {
+        (axis(c.attributes.int("axis", 1.min(rank as i64 - 1))?, rank)?..rank).collect()
+    };
     // Dimensions of size 1 do not matter.
     let mut wide = axes.iter().filter(|&&axis| shape.dims()[axis] != 1);
-    let descriptor = |axis: usize| -> Result<SoftmaxDescriptor> {
-        Ok(SoftmaxDescriptor {
-            beta: 1.0,
-            axis: small(axis, "its axis")?,
-        })
-    };
-    let input = c.input(0)?;
     match (wide.next(), wide.next(), axes.first()) {
-        (Some(&axis), None, _) | (None, _, Some(&axis)) => c.emit(descriptor(axis)?, &[input]),
+        (Some(&axis), None, _) | (None, _, Some(&axis)) => {
+            let axis = small(axis, "its axis")?;
+            c.is_last = true;
+            let output = layer(c, input, axis)?;
+            c.bind_tensor(0, output)
+        }
         (_, _, Some(&first)) => {
-            let size = shape.dims()[first..]
-                .iter()
-                .try_fold(1i64, |n, &dim| n.checked_mul(dim).filter(|n| *n >= 0));
-            let size = size.ok_or_else(|| {
-                Problem::unsupported(format!(
-                    "Softmax over several dimensions of {shape}; give the model fixed input shapes"
-                ))
-            })?;
-            let mut dims = shape.dims()[..first].to_vec();
-            dims.push(size);
-            let flat = c.reshape_step(input, &dims)?;
-            let soft = c.step(descriptor(first)?, &[flat])?;
-            let mut declaration = c.declaration(0)?;
-            declaration.shape = Some(shape);
-            c.emit_declared(ReshapeDescriptor::new(), &[soft], declaration)
+            let groups: Vec<Vec<usize>> = (0..first)
+                .map(|axis| vec![axis])
+                .chain([(first..rank).collect()])
+                .collect();
+            let flat = c.merge_step(input, &groups)?;
+            let soft = layer(c, flat, small(first, "its axis")?)?;
+            let dims = c.shape_step(input, 0, rank)?;
+            let rule = ParameterRule::Reshape { allow_zero: true };
+            c.emit_deferred(rule, &[soft], &[Some(dims)])
         }
         _ => Err(Problem::malformed(format!("its input is {shape}"))),
     }
 }
 
-/// x - m - log(sum(e^(x - m))), with m the largest along the axes: e^x does not overflow, and no
-/// logarithm is taken of 0.
-pub(super) fn log_softmax(c: &mut Context<'_, '_>) -> Result {
-    let shape = c.input_shape(0)?;
-    let axes = softmax_axes(c, shape)?
-        .into_iter()
-        .map(|axis| small(axis, "its axis"))
-        .collect::<Result<Vec<_>>>()?;
-    let reduce =
-        |operation: ReduceOperation| described(ReduceDescriptor::new(operation, &axes, true));
-    let subtract = ElementwiseBinaryDescriptor::new(Binary::Sub);
+pub(super) fn arg_min_max(c: &mut Context<'_, '_>, function: ArgMinMaxFunction) -> Result {
     let input = c.input(0)?;
-    let largest = c.step(reduce(ReduceOperation::Max)?, &[input])?;
-    let shifted = c.step(subtract, &[input, largest])?;
-    let exp = c.step(
-        ElementwiseUnaryDescriptor::new(UnaryOperation::Exp),
-        &[shifted],
-    )?;
-    let sum = c.step(reduce(ReduceOperation::Sum)?, &[exp])?;
-    let log = c.step(ElementwiseUnaryDescriptor::new(UnaryOperation::Log), &[sum])?;
-    c.emit(subtract, &[shifted, log])
+    let along = axis(c.attributes.int("axis", 0)?, c.shape(input)?.rank())?;
+    let keep_dims = c.attributes.flag("keepdims", true)?;
+    let base = ArgMinMaxDescriptor::new(function, small(along, "its axis")?, keep_dims);
+    let descriptor = ArgMinMaxDescriptor {
+        select_last_index: c.attributes.flag("select_last_index", false)?.into(),
+        ..base
+    };
+    let mut declaration = c.declaration(0)?;
+    declaration.data_type = Some(DataType::Signed64);
+    c.emit_declared(descriptor, &[input], declaration)
 }
 
-/// The dimensions along which outputs add up to 1.
-fn softmax_axes(c: &Context<'_, '_>, shape: Shape) -> Result<Vec<usize>> {
-    let rank = shape.rank();
-    if c.version >= 13 {
-        return Ok(vec![axis(c.attributes.int("axis", -1)?, rank)?]);
+pub(super) fn cumulative(c: &mut Context<'_, '_>, operation: CumulativeOperation) -> Result {
+    let descriptor = CumulativeDescriptor {
+        exclusive: c.attributes.flag("exclusive", false)?.into(),
+        reverse: c.attributes.flag("reverse", false)?.into(),
+        ..CumulativeDescriptor::new(operation, 0)
+    };
+    let (input, axis) = (c.input(0)?, c.input(1)?);
+    c.emit_deferred(
+        ParameterRule::Cumulative(descriptor),
+        &[input],
+        &[Some(axis)],
+    )
+}
+
+/// The values and places of the largest or smallest elements. How many is an attribute before
+/// version 10, and an input since.
+pub(super) fn top_k(c: &mut Context<'_, '_>) -> Result {
+    let input = c.input(0)?;
+    let rank = c.shape(input)?.rank();
+    let along = axis(c.attributes.int("axis", -1)?, rank)?;
+    let largest = c.version < 11 || c.attributes.flag("largest", true)?;
+    if c.version >= 11 {
+        // In order or not: they are in order.
+        c.attributes.ignore("sorted");
     }
-    let from = axis(c.attributes.int("axis", 1)?, rank)?;
-    Ok((from..rank).collect())
+    let count = match c.version {
+        10.. => c.input(1)?,
+        _ => {
+            let count = c.attributes.optional_int("k")?;
+            c.integers(&[count.ok_or_else(|| Problem::malformed("it has no k"))?])?
+        }
+    };
+    let base = armnn_backend_api::TopKDescriptor::new(small(along, "its axis")?, largest);
+    let declarations = [
+        c.declaration(0)?,
+        OutputDeclaration {
+            data_type: Some(DataType::Signed64),
+            ..OutputDeclaration::default()
+        },
+    ];
+    c.emit_deferred_all(
+        ParameterRule::TopK(base),
+        &[input],
+        &[Some(count)],
+        &declarations,
+    )
 }
 
 #[cfg(test)]

@@ -1,142 +1,67 @@
 //! The same elements in another shape.
 
-use armnn_backend_api::Shape;
+use armnn_network::{ParameterRule, TensorId};
 
-use super::context::{Context, axis, sorted_axes};
+use super::constant::Constant;
+use super::context::{Context, axis};
 use super::problem::{Problem, Result};
 
 /// A 0 in the target copies the input's dimension unless `allowzero` is set, a single -1 is what
 /// remains.
 pub(super) fn reshape(c: &mut Context<'_, '_>) -> Result {
-    let shape = c.input_shape(0)?;
-    let target = c.required_constant(1, "the shape")?;
-    let target = target.symbolic(Shape::MAX_RANK, "the shape")?;
     let allow_zero = c.version >= 14 && c.attributes.flag("allowzero", false)?;
-    let mut dims = Vec::new();
-    // The dimensions of the input that are not copied, and the known ones of the rest.
-    let mut left: Vec<i64> = shape.dims().to_vec();
-    let mut others = 1i64;
-    let mut rest = None;
-    for (position, &entry) in target.iter().enumerate() {
-        let dim = match entry {
-            Some(0) if !allow_zero => {
-                let copied = left.get_mut(position).ok_or_else(|| {
-                    Problem::malformed(format!(
-                        "its shape copies dimension {position}, but its input is {shape}"
-                    ))
-                })?;
-                std::mem::replace(copied, 1)
-            }
-            Some(-1) if rest.is_some() => {
-                return Err(Problem::malformed(format!("its shape is {target:?}")));
-            }
-            Some(-1) => {
-                rest = Some(position);
-                Shape::UNKNOWN
-            }
-            Some(dim) if dim < -1 => {
-                return Err(Problem::malformed(format!("its shape is {target:?}")));
-            }
-            Some(dim) => {
-                others = others.saturating_mul(dim);
-                dim
-            }
-            // Follows from a dimension that is not known.
-            None => {
-                others = -1;
-                Shape::UNKNOWN
-            }
-        };
-        dims.push(dim);
-    }
-    // With copied dimensions on both sides left out, the rest may follow although they are unknown.
-    if let Some(position) = rest
-        && others > 0
-        && left.iter().all(|&dim| dim >= 0)
-    {
-        let elements = left.iter().try_fold(1i64, |n, &dim| n.checked_mul(dim));
-        if let Some(elements) = elements.filter(|elements| elements % others == 0) {
-            dims[position] = elements / others;
-        }
-    }
-    c.emit_reshape(0, &dims)
+    let target = c.input(1)?;
+    view(c, ParameterRule::Reshape { allow_zero }, &[Some(target)])
 }
 
 /// The dimensions before `axis` become one, and those from it on.
 pub(super) fn flatten(c: &mut Context<'_, '_>) -> Result {
-    let shape = c.input_shape(0)?;
+    let rank = c.input_shape(0)?.rank();
     let at = c.attributes.int("axis", 1)?;
-    let rank = shape.rank();
-    let signed = i64::try_from(rank).unwrap_or(i64::MAX);
-    let at = match at {
-        at if at == signed => rank,
-        at => axis(at, rank)?,
+    let at = match usize::try_from(at) {
+        Ok(at) if at == rank => rank,
+        _ => axis(at, rank)?,
     };
-    let product = |dims: &[i64]| {
-        if dims.iter().any(|&dim| dim < 0) {
-            return Ok(Shape::UNKNOWN);
-        }
-        let product = dims.iter().try_fold(1i64, |n, &dim| n.checked_mul(dim));
-        product.ok_or_else(|| Problem::malformed(format!("its input is {shape}")))
-    };
-    let (before, behind) = shape.dims().split_at(at);
-    let dims = [product(before)?, product(behind)?];
-    c.emit_reshape(0, &dims)
+    let groups = vec![(0..at).collect(), (at..rank).collect()];
+    view(c, ParameterRule::MergeDimensions { groups }, &[])
 }
 
 /// Dimensions of size 1 taken away: those named, or all.
 pub(super) fn squeeze(c: &mut Context<'_, '_>) -> Result {
-    let shape = c.input_shape(0)?;
-    let axes = match axes(c)? {
-        Some(axes) => sorted_axes(&axes, shape.rank())?,
-        None if shape.is_known() => (0..shape.rank())
-            .filter(|&a| shape.dims()[a] == 1)
-            .collect(),
-        None => {
-            return Err(Problem::unsupported(format!(
-                "all dimensions of size 1 taken away from {shape}; name the axes"
-            )));
-        }
-    };
-    if let Some(&axis) = axes.iter().find(|&&axis| shape.dims()[axis] > 1) {
-        return Err(Problem::malformed(format!(
-            "dimension {axis} of {shape} is not 1"
-        )));
-    }
-    let dims: Vec<i64> = (0..shape.rank())
-        .filter(|axis| !axes.contains(axis))
-        .map(|axis| shape.dims()[axis])
-        .collect();
-    c.emit_reshape(0, &dims)
+    let axes = axes(c)?;
+    view(c, ParameterRule::Squeeze, &[axes])
 }
 
 /// Dimensions of size 1 put in; axes are those of the output.
 pub(super) fn unsqueeze(c: &mut Context<'_, '_>) -> Result {
-    let shape = c.input_shape(0)?;
     let axes = axes(c)?.ok_or_else(|| Problem::malformed("it has no axes"))?;
-    let rank = shape.rank() + axes.len();
-    if rank > Shape::MAX_RANK {
-        return Err(Problem::unsupported(format!(
-            "an output of {rank} dimensions"
-        )));
-    }
-    let axes = sorted_axes(&axes, rank)?;
-    let mut from = shape.dims().iter();
-    let dims: Vec<i64> = (0..rank)
-        .map(|axis| match axes.contains(&axis) {
-            true => 1,
-            false => from.next().copied().unwrap_or(1),
-        })
-        .collect();
-    c.emit_reshape(0, &dims)
+    view(c, ParameterRule::Unsqueeze, &[Some(axes)])
 }
 
 /// Axes: an attribute before version 13, and an input since.
-fn axes(c: &mut Context<'_, '_>) -> Result<Option<Vec<i64>>> {
+fn axes(c: &mut Context<'_, '_>) -> Result<Option<TensorId>> {
     if c.version >= 13 {
-        return c.optional_integers(1, Shape::MAX_RANK, "the axes");
+        return c.optional_input(1);
     }
-    Ok(c.attributes.ints("axes")?.map(<[i64]>::to_vec))
+    match c.attributes.ints("axes")? {
+        Some(axes) => c.integers(axes).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The first input in another shape. Of a constant, a constant.
+fn view(c: &mut Context<'_, '_>, rule: ParameterRule, parameters: &[Option<TensorId>]) -> Result {
+    let input = c.input(0)?;
+    let constant = c.constant(0)?;
+    let id = c.last().step_deferred(rule, &[input], parameters)?;
+    let shape = c.shape(id)?;
+    match constant {
+        Some(constant) if shape.is_known() => {
+            let reshaped: Constant = constant.reshaped(shape.dims());
+            c.bind_constant(0, reshaped)
+        }
+        _ => c.bind_tensor(0, id),
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,17 @@
 //! Resize and Upsample.
 //!
-//! The layer knows three ways to map positions, and for the nearest element two ways to round;
-//! ONNX knows more of both. Here each way is computed for every position of the output, and the
-//! layer that comes to the same is taken, if there is one.
+//! Where the layer Resize comes to the same, it is taken, because most backends know it: of images
+//! along rows and columns, whose sizes are known, with one of its ways to map positions. Everything
+//! else is an Interpolate, which does what ONNX says.
 
-use armnn_backend_api::{DataLayout, ResizeDescriptor, ResizeMethod, Shape};
+use armnn_backend_api::{
+    CoordinateTransformation as Coordinates, DataLayout, InterpolateDescriptor,
+    InterpolationMethod as Method, NearestRounding as Rounding, ResizeDescriptor, ResizeMethod,
+    Shape,
+};
+use armnn_network::{AspectRatioPolicy, OutputDeclaration, ParameterRule, TensorId};
 
-use super::context::{Context, axis};
+use super::context::{Context, axis, described};
 use super::problem::{Problem, Result};
 use super::tensor_info::shape as shape_of;
 
@@ -21,235 +26,222 @@ pub(super) fn upsample(c: &mut Context<'_, '_>) -> Result {
         ));
     }
     let scales = match c.version {
-        9 => {
-            let scales = c.required_constant(1, "the scales")?;
-            scales.known_reals(Shape::MAX_RANK, "the scales")?
-        }
+        9 => c.input(1)?,
         _ => {
             let scales = c.attributes.floats("scales")?;
             let scales = scales.ok_or_else(|| Problem::malformed("it has no scales"))?;
-            scales.iter().map(|&scale| scale.into()).collect()
+            float_list(c, scales)?
         }
     };
-    let linear = match c.attributes.text("mode", "nearest")? {
-        "nearest" => false,
-        "linear" | "bilinear" => true,
+    let method = match c.attributes.text("mode", "nearest")? {
+        "nearest" => Method::Nearest,
+        "linear" | "bilinear" => Method::Linear,
         other => return Err(unknown("mode", other)),
     };
-    let rule = Rule {
-        linear,
-        mapping: "asymmetric",
-        rounding: "simple",
+    let mut base = descriptor(method, Coordinates::Asymmetric)?;
+    base.nearest_rounding = Rounding::Floor.0;
+    let plan = Plan {
+        base,
+        axes: None,
+        policy: AspectRatioPolicy::Stretch,
     };
-    let sizes = scaled(c.input_shape(0)?, &scales)?;
-    emit(c, &sizes, rule)
+    emit(c, plan, [None, Some(scales), None])
 }
 
 pub(super) fn resize(c: &mut Context<'_, '_>) -> Result {
-    let shape = c.input_shape(0)?;
-    let linear = match c.attributes.text("mode", "nearest")? {
-        "nearest" => false,
-        "linear" => true,
+    let method = match c.attributes.text("mode", "nearest")? {
+        "nearest" => Method::Nearest,
+        "linear" => Method::Linear,
+        "cubic" => Method::Cubic,
         other => return Err(unknown("mode", other)),
     };
-    for name in ["cubic_coeff_a", "extrapolation_value"] {
-        // Of cubic interpolation and of cropping, which are not supported.
-        c.attributes.ignore(name);
-    }
-    for name in ["antialias", "exclude_outside"] {
-        if c.attributes.flag(name, false)? {
-            return Err(unknown(name, "1"));
+    if c.version == 10 {
+        let mut base = descriptor(method, Coordinates::Asymmetric)?;
+        base.nearest_rounding = Rounding::Floor.0;
+        let plan = Plan {
+            base,
+            axes: None,
+            policy: AspectRatioPolicy::Stretch,
+        };
+        let scales = c.input(1)?;
+        let known = c.lowering.builder.known_value(scales);
+        let known = known.as_ref().and_then(|known| known.as_reals());
+        let grows = known.is_some_and(|all| all.iter().all(|s| s.is_some_and(|s| s >= 1.0)));
+        if method == Method::Nearest && !grows {
+            return Err(Problem::unsupported(
+                "a Resize of version 10 to less elements by the nearest: the format does not say \
+                 which that is; convert the model to a later version",
+            ));
         }
+        return emit(c, plan, [None, Some(scales), None]);
     }
-    match c.attributes.text("keep_aspect_ratio_policy", "stretch")? {
-        "stretch" => {}
-        other => return Err(unknown("keep_aspect_ratio_policy", other)),
-    }
-    let (scales_at, rule) = match c.version {
-        10 => {
-            let (mapping, rounding) = ("asymmetric", "simple");
-            (
-                1,
-                Rule {
-                    linear,
-                    mapping,
-                    rounding,
-                },
-            )
-        }
-        _ => {
-            let mapping = c
-                .attributes
-                .text("coordinate_transformation_mode", "half_pixel")?;
-            let rounding = c.attributes.text("nearest_mode", "round_prefer_floor")?;
-            (
-                2,
-                Rule {
-                    linear,
-                    mapping,
-                    rounding,
-                },
-            )
-        }
+    let text = |name, default| c.attributes.text(name, default);
+    let coordinates = match text("coordinate_transformation_mode", "half_pixel")? {
+        "half_pixel" => Coordinates::HalfPixel,
+        "half_pixel_symmetric" => Coordinates::HalfPixelSymmetric,
+        "pytorch_half_pixel" => Coordinates::PytorchHalfPixel,
+        "align_corners" => Coordinates::AlignCorners,
+        "asymmetric" => Coordinates::Asymmetric,
+        "tf_half_pixel_for_nn" if c.version < 13 => Coordinates::TfHalfPixelForNn,
+        "tf_crop_and_resize" => Coordinates::TfCropAndResize,
+        other => return Err(unknown("coordinate_transformation_mode", other)),
     };
-    let axes = match c.attributes.ints("axes")? {
+    let mut base = descriptor(method, coordinates)?;
+    base.nearest_rounding = match text("nearest_mode", "round_prefer_floor")? {
+        "round_prefer_floor" => Rounding::RoundPreferFloor,
+        "round_prefer_ceil" => Rounding::RoundPreferCeil,
+        "floor" => Rounding::Floor,
+        "ceil" => Rounding::Ceil,
+        other => return Err(unknown("nearest_mode", other)),
+    }
+    .0;
+    let policy = match text("keep_aspect_ratio_policy", "stretch")? {
+        "stretch" => AspectRatioPolicy::Stretch,
+        "not_larger" => AspectRatioPolicy::NotLarger,
+        "not_smaller" => AspectRatioPolicy::NotSmaller,
+        other => return Err(unknown("keep_aspect_ratio_policy", other)),
+    };
+    base.cubic_coefficient = c.attributes.float("cubic_coeff_a", -0.75)?;
+    base.extrapolation_value = c.attributes.float("extrapolation_value", 0.0)?;
+    base.antialias = c.attributes.flag("antialias", false)?.into();
+    base.exclude_outside = c.attributes.flag("exclude_outside", false)?.into();
+    let axes = c.attributes.ints("axes")?.map(<[i64]>::to_vec);
+    let region = match coordinates == Coordinates::TfCropAndResize {
+        true => filled_input(c, 1)?,
+        false => None,
+    };
+    let (scales, sizes) = (filled_input(c, 2)?, filled_input(c, 3)?);
+    if scales.is_some() == sizes.is_some() {
+        return Err(Problem::malformed("it needs either scales or sizes"));
+    }
+    emit(c, Plan { base, axes, policy }, [region, scales, sizes])
+}
+
+/// An input, if it has elements.
+fn filled_input(c: &mut Context<'_, '_>, position: usize) -> Result<Option<TensorId>> {
+    if !c.has_input(position) || c.input_shape(position)?.dims() == [0] {
+        return Ok(None);
+    }
+    c.input(position).map(Some)
+}
+
+fn float_list(c: &mut Context<'_, '_>, values: &[f32]) -> Result<TensorId> {
+    let count = i64::try_from(values.len()).unwrap_or(i64::MAX);
+    let values: Vec<f64> = values.iter().map(|&value| value.into()).collect();
+    c.number(armnn_backend_api::DataType::Float32, &[count], &values)
+}
+
+fn descriptor(method: Method, coordinates: Coordinates) -> Result<InterpolateDescriptor> {
+    described(InterpolateDescriptor::new(method, coordinates, 0))
+}
+
+struct Plan {
+    base: InterpolateDescriptor,
+    axes: Option<Vec<i64>>,
+    policy: AspectRatioPolicy,
+}
+
+fn emit(
+    c: &mut Context<'_, '_>,
+    plan: Plan,
+    [region, scales, sizes]: [Option<TensorId>; 3],
+) -> Result {
+    let input = c.input(0)?;
+    let shape = c.shape(input)?;
+    if let Some(resized) = as_resize(c, &plan, shape, scales, sizes)? {
+        let Some((descriptor, dims)) = resized else {
+            return c.alias(0, 0);
+        };
+        let declaration = OutputDeclaration::of_shape(shape_of(&dims)?);
+        return c.emit_declared(descriptor, &[input], declaration);
+    }
+    let rule = ParameterRule::Interpolate {
+        descriptor: plan.base,
+        axes: plan.axes,
+        policy: plan.policy,
+    };
+    c.emit_deferred(rule, &[input], &[region, scales, sizes])
+}
+
+type Resized = Option<(ResizeDescriptor, Vec<i64>)>;
+
+/// The Resize that comes to the same, and the output's shape, if there is one; none within it where
+/// nothing is to be done.
+fn as_resize(
+    c: &mut Context<'_, '_>,
+    plan: &Plan,
+    shape: Shape,
+    scales: Option<TensorId>,
+    sizes: Option<TensorId>,
+) -> Result<Option<Resized>> {
+    let base = &plan.base;
+    if plan.policy != AspectRatioPolicy::Stretch
+        || base.antialias != 0
+        || base.exclude_outside != 0
+        || base.method() == Method::Cubic
+        || !shape.is_known()
+    {
+        return Ok(None);
+    }
+    let axes = match &plan.axes {
         Some(axes) => axes
             .iter()
             .map(|&index| axis(index, shape.rank()))
             .collect::<Result<Vec<_>>>()?,
         None => (0..shape.rank()).collect(),
     };
-    let scales = match c.optional_constant(scales_at, "the scales")? {
-        Some(scales) if scales.count() > 0 => {
-            Some(scales.known_reals(Shape::MAX_RANK, "the scales")?)
-        }
-        _ => None,
-    };
-    let sizes = match c.version {
-        10 => None,
-        _ => c.optional_integers(3, Shape::MAX_RANK, "the sizes")?,
-    };
-    let sizes = sizes.filter(|sizes| !sizes.is_empty());
-    let mut all = shape.dims().to_vec();
-    match (scales, sizes) {
-        (Some(scales), None) if scales.len() == axes.len() => {
-            let mut of_all = vec![1.0; shape.rank()];
-            for (&at, scale) in axes.iter().zip(scales) {
-                of_all[at] = scale;
+    let mut dims = shape.dims().to_vec();
+    let known = scales
+        .or(sizes)
+        .and_then(|id| c.lowering.builder.known_value(id));
+    let Some(known) = known else { return Ok(None) };
+    for (position, &at) in axes.iter().enumerate() {
+        if let Some(Some(size)) = known.as_integers().and_then(|all| all.get(position)) {
+            dims[at] = *size;
+        } else if let Some(Some(scale)) = known.as_reals().and_then(|all| all.get(position)) {
+            let size = dims[at] as f64 * scale;
+            // Positions follow from the scale, but in the layer from the sizes: both must be the
+            // same.
+            if !(0.0..=9e15).contains(&size) || size.fract() != 0.0 {
+                return Ok(None);
             }
-            all = scaled(shape, &of_all)?;
-        }
-        (None, Some(sizes)) if sizes.len() == axes.len() => {
-            for (&at, size) in axes.iter().zip(sizes) {
-                all[at] = size;
-            }
-        }
-        _ => {
-            return Err(Problem::malformed(format!(
-                "it needs scales or sizes, one for each of {} dimensions",
-                axes.len()
-            )));
+            dims[at] = size as i64;
+        } else {
+            return Ok(None);
         }
     }
-    emit(c, &all, rule)
-}
-
-/// The sizes that scales lead to.
-///
-/// Positions follow from the scale, but in the layer from the sizes: both must be the same.
-fn scaled(shape: Shape, scales: &[f64]) -> Result<Vec<i64>> {
-    if scales.len() != shape.rank() {
-        return Err(Problem::malformed(format!(
-            "it has {} scales for {} dimensions",
-            scales.len(),
-            shape.rank()
-        )));
-    }
-    let mut sizes = Vec::new();
-    for (&dim, &scale) in shape.dims().iter().zip(scales) {
-        if scale == 1.0 {
-            sizes.push(dim);
-            continue;
-        }
-        if dim < 0 {
-            return Err(Problem::unsupported(
-                "a dimension scaled that is not known; give the model fixed input shapes",
-            ));
-        }
-        let size = dim as f64 * scale;
-        if !(0.0..=9e15).contains(&size) {
-            return Err(Problem::malformed(format!("a scale is {scale}")));
-        }
-        let rounded = size.round();
-        // Scales are Float32.
-        if (size - rounded).abs() > 1e-6 * size.max(1.0) {
-            return Err(Problem::unsupported(format!(
-                "{dim} elements scaled by {scale} (scales), which is no whole number"
-            )));
-        }
-        sizes.push(rounded as i64);
-    }
-    Ok(sizes)
-}
-
-/// How positions of the output are mapped to those of the input.
-#[derive(Debug, Clone, Copy)]
-struct Rule<'a> {
-    linear: bool,
-    /// The coordinate_transformation_mode.
-    mapping: &'a str,
-    /// The nearest_mode; `simple` where the format does not say.
-    rounding: &'a str,
-}
-
-fn emit(c: &mut Context<'_, '_>, sizes: &[i64], rule: Rule<'_>) -> Result {
-    let shape = c.input_shape(0)?;
-    let input = c.input(0)?;
-    if shape.dims() == sizes && shape.is_known() {
-        return c.alias(0, 0);
+    if dims == shape.dims() && base.coordinates() != Coordinates::TfCropAndResize {
+        return Ok(Some(None));
     }
     let (&[n, channels, rows, columns], &[n_to, channels_to, rows_to, columns_to]) =
-        (shape.dims(), sizes)
+        (shape.dims(), &dims[..])
     else {
-        return Err(Problem::unsupported(format!(
-            "{shape} resized; images of 4 dimensions can be"
-        )));
+        return Ok(None);
     };
-    if n != n_to || channels != channels_to {
-        return Err(Problem::unsupported(format!(
-            "{shape} resized to {sizes:?}; only rows and columns can be"
-        )));
-    }
     let directions = [(rows, rows_to), (columns, columns_to)];
-    for (from, to) in directions {
-        if from < 1 || to < 1 {
-            return Err(Problem::unsupported(format!(
-                "{shape} resized to {sizes:?}; give the model fixed input shapes"
-            )));
-        }
+    let fits = |&(from, to): &(i64, i64)| {
+        from >= 1 && (1..=MOST_POSITIONS).contains(&to) && from <= i64::from(i32::MAX)
+    };
+    if n != n_to || channels != channels_to || !directions.iter().all(fits) {
+        return Ok(None);
     }
-    let method = match rule.linear {
+    let method = match base.method() == Method::Linear {
         true => ResizeMethod::Bilinear,
         false => ResizeMethod::NearestNeighbor,
     };
-    let base = ResizeDescriptor::new(method, DataLayout::Nchw);
+    let plain = ResizeDescriptor::new(method, DataLayout::Nchw);
     let candidates =
         [(0, 0), (0, 1), (1, 0)].map(|(align_corners, half_pixel_centers)| ResizeDescriptor {
             align_corners,
             half_pixel_centers,
-            ..base
+            ..plain
         });
-    let mut fitting = None;
-    for candidate in candidates {
-        let mut fits = true;
-        for (from, to) in directions {
-            fits &= is_same(&rule, &candidate, from, to)?;
-        }
-        if fits {
-            fitting = Some(candidate);
-            break;
-        }
-    }
-    let Some(descriptor) = fitting else {
-        return Err(Problem::unsupported(format!(
-            "{shape} resized to {sizes:?} with coordinate_transformation_mode = \"{}\"{}{}{}",
-            crate::error::Short(rule.mapping),
-            if rule.linear {
-                ""
-            } else {
-                " and nearest_mode = \""
-            },
-            if rule.linear {
-                String::new()
-            } else {
-                crate::error::Short(rule.rounding).to_string()
-            },
-            if rule.linear { "" } else { "\"" },
-        )));
-    };
-    let mut declaration = c.declaration(0)?;
-    declaration.shape = Some(shape_of(sizes)?);
-    c.emit_declared(descriptor, &[input], declaration)
+    let mut candidates = candidates.into_iter();
+    let found = candidates.find(|candidate| {
+        let mut directions = directions.iter();
+        directions.all(|&(from, to)| is_same(base, candidate, from, to))
+    });
+    Ok(found.map(|descriptor| Some((descriptor, dims))))
 }
 
 /// A position of the input, as a fraction with a positive denominator.
@@ -299,15 +291,14 @@ impl Position {
     }
 }
 
-/// Whether the layer maps every position of the output as the rule does.
-fn is_same(rule: &Rule<'_>, layer: &ResizeDescriptor, from: i64, to: i64) -> Result<bool> {
-    if to > MOST_POSITIONS || from > i64::from(i32::MAX) {
-        return Err(Problem::unsupported(format!(
-            "{from} elements resized to {to}"
-        )));
-    }
+/// Whether the layer maps every position of the output as ONNX does.
+fn is_same(base: &InterpolateDescriptor, layer: &ResizeDescriptor, from: i64, to: i64) -> bool {
     let (input, output) = (i128::from(from), i128::from(to));
     let last = input - 1;
+    let zero = Position {
+        numerator: 0,
+        denominator: 1,
+    };
     let asymmetric = |p: i128| Position {
         numerator: p * input,
         denominator: output,
@@ -317,62 +308,43 @@ fn is_same(rule: &Rule<'_>, layer: &ResizeDescriptor, from: i64, to: i64) -> Res
         denominator: 2 * output,
     };
     let corners = |p: i128| match output {
-        1 => Position {
-            numerator: 0,
-            denominator: 1,
-        },
+        1 => zero,
         _ => Position {
             numerator: p * last,
             denominator: output - 1,
         },
     };
-    for p in 0..output {
-        let at = match rule.mapping {
-            "asymmetric" => asymmetric(p),
+    (0..output).all(|p| {
+        let at = match base.coordinates() {
+            Coordinates::Asymmetric => asymmetric(p),
             // Both are the same where sizes are whole, as they are here.
-            "half_pixel" | "half_pixel_symmetric" => half_pixel(p),
-            "pytorch_half_pixel" if output == 1 => Position {
-                numerator: 0,
-                denominator: 1,
-            },
-            "pytorch_half_pixel" => half_pixel(p),
-            "align_corners" => corners(p),
-            other => return Err(unknown("coordinate_transformation_mode", other)),
+            Coordinates::HalfPixel | Coordinates::HalfPixelSymmetric => half_pixel(p),
+            Coordinates::PytorchHalfPixel if output == 1 => zero,
+            Coordinates::PytorchHalfPixel => half_pixel(p),
+            Coordinates::AlignCorners => corners(p),
+            _ => return false,
         };
         let layer_at = match (layer.align_corners, layer.half_pixel_centers) {
             (1, _) => corners(p),
             (_, 1) => half_pixel(p),
             _ => asymmetric(p),
         };
-        if rule.linear {
-            if !at.clamped(last).equals(layer_at.clamped(last)) {
-                return Ok(false);
-            }
-            continue;
+        if base.method() == Method::Linear {
+            return at.clamped(last).equals(layer_at.clamped(last));
         }
-        let nearest = match rule.rounding {
-            "floor" => at.floor(),
-            "ceil" => at.ceil(),
-            "round_prefer_floor" => at.round_down(),
-            "round_prefer_ceil" => at.round_up(),
-            "simple" if output >= input => at.floor(),
-            "simple" => {
-                return Err(Problem::unsupported(format!(
-                    "{from} elements resized to {to} by the nearest, before version 11, which does \
-                     not say which that is"
-                )));
-            }
-            other => return Err(unknown("nearest_mode", other)),
+        let nearest = match base.nearest_rounding() {
+            Rounding::Floor => at.floor(),
+            Rounding::Ceil => at.ceil(),
+            Rounding::RoundPreferFloor => at.round_down(),
+            Rounding::RoundPreferCeil => at.round_up(),
+            _ => return false,
         };
         let layer_nearest = match (layer.align_corners, layer.half_pixel_centers) {
             (0, 0) => layer_at.floor(),
             _ => layer_at.round_up(),
         };
-        if nearest.clamp(0, last) != layer_nearest.clamp(0, last) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+        nearest.clamp(0, last) == layer_nearest.clamp(0, last)
+    })
 }
 
 fn unknown(attribute: &str, value: &str) -> Problem {

@@ -1,18 +1,22 @@
-//! Gather and Split.
+//! Elements and slices chosen by indices, and put where indices say.
 
-use armnn_backend_api::{DataType, GatherDescriptor, Shape, SplitDescriptor};
-use armnn_network::OutputDeclaration;
+use armnn_backend_api::{
+    BinaryOperation as Binary, ComparisonDescriptor, ComparisonOperation, CompressDescriptor,
+    DataType, GatherDescriptor, GatherElementsDescriptor, GatherNdDescriptor, NonZeroDescriptor,
+    ScatterElementsDescriptor, ScatterFunction, ScatterNdDescriptor, SelectDescriptor,
+    UniqueDescriptor,
+};
+use armnn_network::{ParameterRule, TensorId};
 
 use super::constant::Constant;
 use super::context::{Context, axis, small};
 use super::problem::{Problem, Result};
-use super::tensor_info::shape as shape_of;
 
 /// How many constant indices are looked at to count negative ones from the end.
 const MOST_INDICES: usize = 1 << 20;
 
-/// Negative indices, which count from the end, must be constant: of others, the layer says when it
-/// is executed that they are outside.
+/// The layer takes no negative indices, which count from the end: constant ones are replaced, to
+/// others the size is added where they are negative.
 pub(super) fn gather(c: &mut Context<'_, '_>) -> Result {
     let input = c.input(0)?;
     let shape = c.shape(input)?;
@@ -23,30 +27,25 @@ pub(super) fn gather(c: &mut Context<'_, '_>) -> Result {
             let values = constant.known_integers(MOST_INDICES, "the indices")?;
             match values.iter().any(|&index| index < 0) {
                 false => c.input(1)?,
-                true => {
+                true if size >= 0 => {
                     c.pay_for(values.len().saturating_mul(size_of::<i64>()))?;
                     let values = from_start(&values, size)?;
                     let data_type = match constant.data_type {
                         DataType::Signed32 => DataType::Signed32,
                         _ => DataType::Signed64,
                     };
-                    c.add_constant(&Constant::integers(data_type, &constant.dims, values))?
+                    c.add_constant(&Constant::integers(data_type, &constant.dims, &values))?
                 }
+                true => counted_from_start(c, input, along)?,
             }
         }
-        _ => c.input(1)?,
+        _ => counted_from_start(c, input, along)?,
     };
     let axis = small(along, "its axis")?;
     c.emit(GatherDescriptor { axis }, &[input, indices])
 }
 
-fn from_start(indices: &[i64], size: i64) -> Result<Vec<Option<i64>>> {
-    if size < 0 {
-        return Err(Problem::unsupported(
-            "indices from the end of a dimension that is not known; give the model fixed input \
-             shapes",
-        ));
-    }
+fn from_start(indices: &[i64], size: i64) -> Result<Vec<i64>> {
     indices
         .iter()
         .map(|&index| {
@@ -56,7 +55,7 @@ fn from_start(indices: &[i64], size: i64) -> Result<Vec<Option<i64>>> {
                 index
             };
             match (0..size).contains(&from_start) {
-                true => Ok(Some(from_start)),
+                true => Ok(from_start),
                 false => Err(Problem::malformed(format!(
                     "index {index} of {size} elements"
                 ))),
@@ -65,65 +64,130 @@ fn from_start(indices: &[i64], size: i64) -> Result<Vec<Option<i64>>> {
         .collect()
 }
 
-/// The sizes of the parts are an attribute before version 13, and an input since. Without them the
-/// parts are equal, but for the last since version 18.
-pub(super) fn split(c: &mut Context<'_, '_>) -> Result {
-    let input = c.input(0)?;
-    let shape = c.shape(input)?;
-    let along = axis(c.attributes.int("axis", 0)?, shape.rank())?;
-    let outputs = c.output_count();
-    let parts = i64::try_from(outputs).unwrap_or(i64::MAX);
-    let sizes = match c.version {
-        13.. => c.optional_integers(1, outputs, "the sizes")?,
-        _ => c.attributes.ints("split")?.map(<[i64]>::to_vec),
-    };
-    if let Some(count) = c.attributes.optional_int("num_outputs")?
-        && count != parts
-    {
-        return Err(Problem::malformed(format!(
-            "its num_outputs is {count}, but it has {parts} outputs"
-        )));
-    }
-    let size = shape.dims()[along];
-    let sizes = match sizes {
-        Some(sizes) if sizes.len() == outputs && sizes.iter().all(|&size| size >= 0) => sizes,
-        Some(sizes) => {
-            return Err(Problem::malformed(format!(
-                "its sizes are {sizes:?}, but it has {parts} outputs"
-            )));
-        }
-        None if size < 0 || parts == 0 => vec![Shape::UNKNOWN; outputs],
-        None if c.version < 18 && size % parts != 0 => {
-            return Err(Problem::malformed(format!(
-                "{size} elements are no {parts} equal parts"
-            )));
-        }
-        None => {
-            let part = size / parts + i64::from(size % parts != 0);
-            let mut left = size;
-            (0..outputs)
-                .map(|_| {
-                    let taken = part.min(left);
-                    left -= taken;
-                    taken
-                })
-                .collect()
-        }
-    };
-    let mut declarations = Vec::with_capacity(outputs);
-    for (position, size) in sizes.into_iter().enumerate() {
-        let mut dims = shape.dims().to_vec();
-        dims[along] = size;
-        if size < 0
-            && let Some(declared) = c.declaration(position)?.shape
-            && let Some(&declared) = declared.dims().get(along)
-        {
-            dims[along] = declared;
-        }
-        declarations.push(OutputDeclaration::of_shape(shape_of(&dims)?));
-    }
+/// Indices, with the size of the dimension added to those below 0.
+fn counted_from_start(c: &mut Context<'_, '_>, input: TensorId, along: usize) -> Result<TensorId> {
+    let indices = c.input(1)?;
+    let data_type = c.info(indices)?.data_type;
+    let size = c.shape_step(input, along, along + 1)?;
+    let size = c.cast(size, data_type)?;
+    let size = c.merge_step(size, &[])?;
+    let zero = c.number(data_type, &[], &[0.0])?;
+    let sum = c.binary(Binary::Add, indices, size)?;
+    let less = ComparisonDescriptor::new(ComparisonOperation::Less);
+    let is_negative = c.step(less, &[indices, zero])?;
+    c.step(SelectDescriptor::new(), &[is_negative, sum, indices])
+}
+
+pub(super) fn gather_elements(c: &mut Context<'_, '_>) -> Result {
+    let inputs = c.inputs()?;
+    let rank = c.input_shape(0)?.rank();
+    let along = axis(c.attributes.int("axis", 0)?, rank)?;
     let axis = small(along, "its axis")?;
-    c.emit_all(SplitDescriptor { axis }, &[Some(input)], &declarations)
+    c.emit(GatherElementsDescriptor { axis }, &inputs)
+}
+
+pub(super) fn gather_nd(c: &mut Context<'_, '_>) -> Result {
+    let inputs = c.inputs()?;
+    let batch_dims = c.attributes.int("batch_dims", 0)?;
+    let batch_dims = u32::try_from(batch_dims)
+        .map_err(|_| Problem::malformed(format!("its batch_dims is {batch_dims}")))?;
+    c.emit(GatherNdDescriptor { batch_dims }, &inputs)
+}
+
+fn scatter_function(c: &Context<'_, '_>) -> Result<ScatterFunction> {
+    Ok(match c.attributes.text("reduction", "none")? {
+        "none" => ScatterFunction::Update,
+        "add" => ScatterFunction::Add,
+        "mul" => ScatterFunction::Mul,
+        "max" => ScatterFunction::Max,
+        "min" => ScatterFunction::Min,
+        other => {
+            return Err(Problem::malformed(format!(
+                "its reduction is \"{}\"",
+                crate::error::Short(other)
+            )));
+        }
+    })
+}
+
+pub(super) fn scatter_elements(c: &mut Context<'_, '_>) -> Result {
+    let inputs = c.inputs()?;
+    let rank = c.input_shape(0)?.rank();
+    let along = axis(c.attributes.int("axis", 0)?, rank)?;
+    let descriptor =
+        ScatterElementsDescriptor::new(small(along, "its axis")?, scatter_function(c)?);
+    c.emit(descriptor, &inputs)
+}
+
+pub(super) fn scatter_nd(c: &mut Context<'_, '_>) -> Result {
+    let inputs = c.inputs()?;
+    let descriptor = ScatterNdDescriptor::new(scatter_function(c)?);
+    c.emit(descriptor, &inputs)
+}
+
+pub(super) fn compress(c: &mut Context<'_, '_>) -> Result {
+    let inputs = c.inputs()?;
+    let along = optional_axis(c)?;
+    c.emit(CompressDescriptor::new(along), &inputs)
+}
+
+fn optional_axis(c: &mut Context<'_, '_>) -> Result<Option<u32>> {
+    let rank = c.input_shape(0)?.rank();
+    match c.attributes.optional_int("axis")? {
+        Some(along) => small(axis(along, rank)?, "its axis").map(Some),
+        None => Ok(None),
+    }
+}
+
+/// A row of positions for each dimension.
+pub(super) fn non_zero(c: &mut Context<'_, '_>) -> Result {
+    let input = c.input(0)?;
+    c.emit(NonZeroDescriptor::new(), &[input])
+}
+
+pub(super) fn unique(c: &mut Context<'_, '_>) -> Result {
+    let input = c.input(0)?;
+    let along = optional_axis(c)?;
+    let sorted = c.attributes.flag("sorted", true)?;
+    let descriptor = UniqueDescriptor::new(along, sorted);
+    let declaration = c.declaration(0)?;
+    c.emit_all(descriptor, &[Some(input)], &[declaration])
+}
+
+/// Indices may be of any type of numbers, and count from the end if they are negative; the values
+/// are the off value and the on value.
+pub(super) fn one_hot(c: &mut Context<'_, '_>) -> Result {
+    let axis = c.attributes.int("axis", -1)?;
+    let mut indices = c.input(0)?;
+    if c.info(indices)?.data_type.is_float() {
+        indices = c.cast(indices, DataType::Signed64)?;
+    }
+    let depth = c.input(1)?;
+    let values = c.input(2)?;
+    let halves = armnn_backend_api::SplitDescriptor { axis: 0 };
+    let one = armnn_network::OutputDeclaration::of_shape(super::tensor_info::shape(&[1])?);
+    let halves = c.step_all(halves, &[Some(values)], &[one.clone(), one])?;
+    let [off, on] = halves[..] else {
+        return Err(Problem::malformed("its values are not two"));
+    };
+    let rule = ParameterRule::OneHot {
+        axis,
+        wrap_negative: true,
+    };
+    c.emit_deferred(rule, &[indices, on, off], &[Some(depth)])
+}
+
+/// Columns of the last dimension, of ai.onnx.ml; a list counts as a row.
+pub(super) fn array_feature_extractor(c: &mut Context<'_, '_>) -> Result {
+    let mut input = c.input(0)?;
+    if c.shape(input)?.rank() == 1 {
+        input = c.merge_step(input, &[vec![], vec![0]])?;
+    }
+    let rank = c.input_shape(1)?.rank();
+    let indices = c.merged_input(1, &[(0..rank).collect()])?;
+    let last = c.shape(input)?.rank().saturating_sub(1);
+    let axis = small(last, "its axis")?;
+    c.emit(GatherDescriptor { axis }, &[input, indices])
 }
 
 #[cfg(test)]
@@ -151,42 +215,5 @@ mod tests {
         assert_refused(outside, "index -3 of 2 elements");
         let unknown = single(13, "Gather", &[-1, 5], &[ints("i", &[-1])], &[]);
         assert_refused(unknown, "from the end of a dimension that is not known");
-    }
-
-    fn parts(
-        opset: i64,
-        dims: &[i64],
-        outputs: &[&str],
-        model: TestModel,
-        sizes: &[&str],
-    ) -> Vec<i64> {
-        let inputs = [&["x"], sizes].concat();
-        let attributes = match opset {
-            18.. if sizes.is_empty() => vec![int("num_outputs", outputs.len() as i64)],
-            _ => vec![],
-        };
-        let mut model = model
-            .input("x", dims)
-            .node("Split", &inputs, outputs, &attributes);
-        for output in outputs {
-            model = model.output(output);
-        }
-        let network = model.parse().unwrap();
-        let sizes = network.outputs().iter();
-        sizes
-            .map(|output| network.tensor(output.tensor).info.shape.dims()[0])
-            .collect()
-    }
-
-    #[test]
-    fn parts_are_equal_or_as_large_as_said() {
-        let three = ["a", "b", "c"];
-        assert_eq!(parts(11, &[6], &three, TestModel::new(11), &[]), [2, 2, 2]);
-        // ceil(7 / 3) = 3, and what is left.
-        assert_eq!(parts(18, &[7], &three, TestModel::new(18), &[]), [3, 3, 1]);
-        let with_sizes = TestModel::new(13).constant(ints("s", &[1, 2, 4]));
-        assert_eq!(parts(13, &[7], &three, with_sizes, &["s"]), [1, 2, 4]);
-        let odd = single(11, "Split", &[7], &[], &[list("split", &[3, 4])]);
-        assert_refused(odd, "but it has 1 outputs");
     }
 }

@@ -1,133 +1,88 @@
-//! Slice.
+//! Slice and Split.
 
-use armnn_backend_api::{Shape, StridedSliceDescriptor};
+use armnn_backend_api::Shape;
+use armnn_network::{OutputDeclaration, ParameterRule, SplitOptions, TensorId};
 
-use super::context::{Context, axis, described};
+use super::context::{Context, axis};
 use super::problem::{Problem, Result};
+use super::tensor_info::shape as shape_of;
 
 /// Along each of the axes, elements from a start to an end in steps. All are attributes before
 /// version 10, and inputs since.
 pub(super) fn slice(c: &mut Context<'_, '_>) -> Result {
-    let Bounds {
-        starts,
-        ends,
-        axes,
-        steps,
-    } = bounds(c)?;
+    let input = c.input(0)?;
+    let parameters = if c.version < 10 {
+        let mut lists = Vec::new();
+        for name in ["starts", "ends", "axes"] {
+            let list = c.attributes.ints(name)?;
+            lists.push(list.map(|list| c.integers(list)).transpose()?);
+        }
+        lists
+    } else {
+        (1..5)
+            .map(|position| c.optional_input(position))
+            .collect::<Result<Vec<_>>>()?
+    };
+    let is_there = |at: usize| parameters.get(at).is_some_and(Option::is_some);
+    if !is_there(0) || !is_there(1) {
+        return Err(Problem::malformed("it has no starts or ends"));
+    }
+    c.emit_deferred(ParameterRule::Slice, &[input], &parameters)
+}
+
+/// The sizes of the parts are an attribute before version 13, and an input since. Without them the
+/// parts are equal, but for the last since version 18.
+pub(super) fn split(c: &mut Context<'_, '_>) -> Result {
     let input = c.input(0)?;
     let shape = c.shape(input)?;
-    let mut begin = vec![0; shape.rank()];
-    let mut end: Vec<i64> = shape
-        .dims()
-        .iter()
-        .map(|&dim| if dim < 0 { i64::MAX } else { dim })
-        .collect();
-    let mut stride = vec![1; shape.rank()];
-    let mut seen = vec![false; shape.rank()];
-    for (position, &index) in axes.iter().enumerate() {
-        let at = axis(index, shape.rank())?;
-        if std::mem::replace(&mut seen[at], true) {
-            return Err(Problem::malformed(format!("axis {at} twice")));
-        }
-        let range = Range {
-            start: starts[position],
-            end: ends[position],
-            step: steps[position],
-        };
-        (begin[at], end[at], stride[at]) = range.along(shape.dims()[at])?;
-    }
-    let descriptor = described(StridedSliceDescriptor::new(&begin, &end, &stride))?;
-    c.emit(descriptor, &[input])
-}
-
-/// What to take along each of some axes; all lists are as long.
-pub(super) struct Bounds {
-    pub(super) starts: Vec<i64>,
-    pub(super) ends: Vec<i64>,
-    pub(super) axes: Vec<i64>,
-    pub(super) steps: Vec<i64>,
-}
-
-pub(super) fn bounds(c: &mut Context<'_, '_>) -> Result<Bounds> {
-    let most = Shape::MAX_RANK;
-    let (starts, ends, axes, steps) = if c.version < 10 {
-        let list = |name: &str| -> Result<Option<Vec<i64>>> {
-            Ok(c.attributes.ints(name)?.map(<[i64]>::to_vec))
-        };
-        (list("starts")?, list("ends")?, list("axes")?, None)
-    } else {
-        (
-            c.optional_integers(1, most, "the starts")?,
-            c.optional_integers(2, most, "the ends")?,
-            c.optional_integers(3, most, "the axes")?,
-            c.optional_integers(4, most, "the steps")?,
-        )
-    };
-    let (Some(starts), Some(ends)) = (starts, ends) else {
-        return Err(Problem::malformed("it has no starts or ends"));
-    };
-    let axes = axes.unwrap_or_else(|| (0i64..).take(starts.len()).collect());
-    let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
-    if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
+    let at = axis(c.attributes.int("axis", 0)?, shape.rank())?;
+    let parts = c.output_count();
+    if let Some(count) = c.attributes.optional_int("num_outputs")?
+        && usize::try_from(count) != Ok(parts)
+    {
         return Err(Problem::malformed(format!(
-            "it has {} starts, {} ends, {} axes and {} steps",
-            starts.len(),
-            ends.len(),
-            axes.len(),
-            steps.len()
+            "its num_outputs is {count}, but it has {parts} outputs"
         )));
     }
-    Ok(Bounds {
-        starts,
-        ends,
-        axes,
-        steps,
-    })
-}
-
-/// Elements from a start to an end; negative ones count from the end of the dimension, and those
-/// outside are clamped.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Range {
-    pub(super) start: i64,
-    pub(super) end: i64,
-    pub(super) step: i64,
-}
-
-impl Range {
-    /// Begin, end and stride as StridedSlice takes them.
-    pub(super) fn along(self, dim: i64) -> Result<(i64, i64, i64)> {
-        let Self { start, end, step } = self;
-        if step == 0 {
-            return Err(Problem::malformed("a step is 0"));
-        }
-        if dim < 0 {
-            if start >= 0 && end >= 0 && step > 0 {
-                return Ok((start, end, step));
-            }
-            return Err(Problem::unsupported(
-                "a slice counted from the end of a dimension that is not known; give the model \
-                 fixed input shapes",
-            ));
-        }
-        let from_start = |index: i64| {
-            if index < 0 {
-                index.saturating_add(dim)
-            } else {
-                index
-            }
-        };
-        let (start, end) = (from_start(start), from_start(end));
-        if step > 0 {
-            return Ok((start.clamp(0, dim), end.clamp(0, dim), step));
-        }
-        let (start, end) = (start.clamp(-1, dim - 1), end.clamp(-1, dim - 1));
-        match start > end {
-            true => Ok((start, end, step)),
-            // Nothing is taken.
-            false => Ok((0, 0, 1)),
-        }
+    let sizes: Option<TensorId> = match c.version {
+        13.. => c.optional_input(1)?,
+        _ => match c.attributes.ints("split")? {
+            Some(sizes) => Some(c.integers(sizes)?),
+            None => None,
+        },
+    };
+    if let (Some(sizes), 0..13) = (c.attributes.ints("split")?, c.version)
+        && sizes.len() != parts
+    {
+        return Err(Problem::malformed(format!(
+            "its sizes are {sizes:?}, but it has {parts} outputs"
+        )));
     }
+    let mut declarations = Vec::with_capacity(parts);
+    for position in 0..parts {
+        let mut dims = shape.dims().to_vec();
+        if let Some(dim) = dims.get_mut(at) {
+            *dim = Shape::UNKNOWN;
+            if let Some(declared) = c.declaration(position)?.shape
+                && let Some(&declared) = declared.dims().get(at)
+            {
+                *dim = declared;
+            }
+        }
+        declarations.push(OutputDeclaration::of_shape(shape_of(&dims)?));
+    }
+    let options = SplitOptions {
+        axis: Some(i64::try_from(at).unwrap_or(0)),
+        parts,
+        may_remain: false,
+        smaller_last: c.version >= 18,
+    };
+    c.emit_deferred_all(
+        ParameterRule::Split(options),
+        &[input],
+        &[sizes],
+        &declarations,
+    )
 }
 
 #[cfg(test)]
@@ -187,5 +142,48 @@ mod tests {
         let uneven = [list("starts", &[1]), list("ends", &[9, 9])];
         let uneven = single(9, "Slice", &[2, 4], &[], &uneven);
         assert_refused(uneven, "it has 1 starts, 2 ends, 1 axes and 1 steps");
+    }
+}
+
+#[cfg(test)]
+mod split_tests {
+    use super::*;
+    use crate::test_model::{TestModel, assert_refused, int, ints, list, single};
+
+    fn parts(
+        opset: i64,
+        dims: &[i64],
+        outputs: &[&str],
+        model: TestModel,
+        sizes: &[&str],
+    ) -> Vec<i64> {
+        let inputs = [&["x"], sizes].concat();
+        let attributes = match opset {
+            18.. if sizes.is_empty() => vec![int("num_outputs", outputs.len() as i64)],
+            _ => vec![],
+        };
+        let mut model = model
+            .input("x", dims)
+            .node("Split", &inputs, outputs, &attributes);
+        for output in outputs {
+            model = model.output(output);
+        }
+        let network = model.parse().unwrap();
+        let sizes = network.outputs().iter();
+        sizes
+            .map(|output| network.tensor(output.tensor).info.shape.dims()[0])
+            .collect()
+    }
+
+    #[test]
+    fn parts_are_equal_or_as_large_as_said() {
+        let three = ["a", "b", "c"];
+        assert_eq!(parts(11, &[6], &three, TestModel::new(11), &[]), [2, 2, 2]);
+        // ceil(7 / 3) = 3, and what is left.
+        assert_eq!(parts(18, &[7], &three, TestModel::new(18), &[]), [3, 3, 1]);
+        let with_sizes = TestModel::new(13).constant(ints("s", &[1, 2, 4]));
+        assert_eq!(parts(13, &[7], &three, with_sizes, &["s"]), [1, 2, 4]);
+        let odd = single(11, "Split", &[7], &[], &[list("split", &[3, 4])]);
+        assert_refused(odd, "but it has 1 outputs");
     }
 }

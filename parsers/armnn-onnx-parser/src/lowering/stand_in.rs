@@ -9,22 +9,10 @@ use super::context::Context;
 use super::problem::{Problem, Result};
 use super::tensor_info::tensor_info;
 use crate::error::cut;
-use crate::model::Node;
-use crate::proto::{NodeProto, attribute_type};
+use crate::proto::NodeProto;
 
 /// The domain of a StandIn for one of ONNX's own operators.
 const DOMAIN: &str = "ai.onnx";
-
-/// Whether an attribute holds a graph: its inputs cannot be told to a backend.
-pub(super) fn contains_graph(node: &Node) -> bool {
-    node.attributes.iter().any(|attribute| {
-        matches!(
-            attribute.r#type,
-            attribute_type::GRAPH | attribute_type::GRAPHS
-        ) || attribute.g.is_some()
-            || !attribute.graphs.is_empty()
-    })
-}
 
 /// An operator that is not known as a StandIn.
 pub(super) fn lower(c: &mut Context<'_, '_>) -> Result {
@@ -34,8 +22,8 @@ pub(super) fn lower(c: &mut Context<'_, '_>) -> Result {
     }
     .encode_to_vec();
     let cost = c.node.op_type.len() + c.node.domain.len() + attributes.len();
-    let left = c.lowering.copy_budget.checked_sub(cost);
-    c.lowering.copy_budget = left.ok_or_else(|| {
+    let left = c.lowering.shared.copy_budget.checked_sub(cost);
+    c.lowering.shared.copy_budget = left.ok_or_else(|| {
         Problem::malformed(
             "functions use the same attributes over and over: copied out, they would be more than \
              four times the file's size",

@@ -1,6 +1,7 @@
 //! Types and shapes of the network from those of the file.
 
 use armnn_backend_api::{DataType, Shape, TensorInfo};
+use armnn_network::ValueType as NetworkType;
 
 use super::problem::{Problem, Result};
 use crate::model::{Dimension, ElementType, ValueType};
@@ -35,8 +36,10 @@ pub(super) fn declared_shape(value_type: &ValueType) -> Result<Option<Shape>> {
             shape(&dims).map(Some)
         }
         ValueType::Tensor { dims: None, .. } => Ok(None),
+        ValueType::Sequence(_) => Err(Problem::unsupported("a sequence in place of a tensor")),
+        ValueType::Optional(_) => Err(Problem::unsupported("an optional in place of a tensor")),
         ValueType::Other(kind) => Err(Problem::unsupported(format!(
-            "it is {kind}; only tensors are supported"
+            "it is {kind}; only tensors, sequences and optionals are supported"
         ))),
     }
 }
@@ -56,6 +59,30 @@ pub(super) fn tensor_info(value_type: Option<&ValueType>) -> Result<TensorInfo> 
         ValueType::Tensor { element_type, .. } => {
             Ok(TensorInfo::new(data_type(*element_type)?, shape))
         }
-        ValueType::Other(_) => Err(undeclared("type")),
+        ValueType::Sequence(_) | ValueType::Optional(_) | ValueType::Other(_) => {
+            Err(undeclared("type"))
+        }
     }
+}
+
+/// What the file says of a value, if it says all.
+pub(super) fn network_type(value_type: Option<&ValueType>) -> Result<NetworkType> {
+    Ok(match value_type {
+        Some(ValueType::Sequence(of)) => {
+            NetworkType::Sequence(Box::new(network_type(Some(of.as_ref()))?))
+        }
+        Some(ValueType::Optional(of)) => {
+            NetworkType::Optional(Box::new(network_type(Some(of.as_ref()))?))
+        }
+        Some(
+            strings @ ValueType::Tensor {
+                element_type: ElementType::STRING,
+                ..
+            },
+        ) => match declared_shape(strings)? {
+            Some(shape) => NetworkType::Strings(shape),
+            None => NetworkType::Tensor(tensor_info(value_type)?),
+        },
+        _ => NetworkType::Tensor(tensor_info(value_type)?),
+    })
 }

@@ -41,6 +41,7 @@ fn everything_unsupported_is_named_at_once() {
     let first = NodePlace {
         index: 0,
         function: None,
+        within: None,
         op_type: "CumSum".to_owned(),
         name: String::new(),
     };

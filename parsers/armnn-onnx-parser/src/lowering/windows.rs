@@ -1,19 +1,44 @@
-//! Windows over rows and columns: attributes that convolutions and pooling share.
+//! Windows over one to three dimensions: attributes that convolutions and pooling share.
 
 use super::context::Context;
 use super::problem::{Problem, Result};
 
-/// Windows along two directions: rows, columns. Of a tensor with one direction, which becomes that
-/// of columns, the rows are 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Windows along each direction, outermost first.
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Windows {
-    pub(super) size: [u32; 2],
-    pub(super) stride: [u32; 2],
-    pub(super) dilation: [u32; 2],
-    pub(super) before: [u32; 2],
-    pub(super) after: [u32; 2],
+    pub(super) size: Vec<u32>,
+    pub(super) stride: Vec<u32>,
+    pub(super) dilation: Vec<u32>,
+    pub(super) before: Vec<u32>,
+    pub(super) after: Vec<u32>,
     /// Whether the padding follows from the sizes, so that nothing is to be rounded.
     pub(super) is_same: bool,
+}
+
+/// Where the padding comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AutoPad {
+    NotSet,
+    Valid,
+    /// The odd element goes behind the input.
+    SameUpper,
+    /// The odd element goes before the input.
+    SameLower,
+}
+
+pub(super) fn auto_pad(c: &Context<'_, '_>) -> Result<AutoPad> {
+    Ok(match c.attributes.text("auto_pad", "NOTSET")? {
+        "NOTSET" | "" => AutoPad::NotSet,
+        "VALID" => AutoPad::Valid,
+        "SAME_UPPER" => AutoPad::SameUpper,
+        "SAME_LOWER" => AutoPad::SameLower,
+        other => {
+            return Err(Problem::malformed(format!(
+                "its auto_pad is \"{}\"",
+                crate::error::Short(other)
+            )));
+        }
+    })
 }
 
 /// Reads kernel_shape, strides, dilations, pads and auto_pad.
@@ -25,14 +50,43 @@ pub(super) fn windows(
     spatial: &[i64],
     size: Option<&[i64]>,
 ) -> Result<Windows> {
+    let mut windows = declared_windows(c, spatial, size)?;
+    match auto_pad(c)? {
+        AutoPad::NotSet => {}
+        AutoPad::Valid => {
+            windows.before.fill(0);
+            windows.after.fill(0);
+        }
+        mode @ (AutoPad::SameUpper | AutoPad::SameLower) => {
+            windows.is_same = true;
+            for (at, &input) in spatial.iter().enumerate() {
+                let (before, after) = windows.same(at, input, mode == AutoPad::SameUpper)?;
+                (windows.before[at], windows.after[at]) = (before, after);
+            }
+        }
+    }
+    Ok(windows)
+}
+
+/// The same, with the padding as `pads` says it.
+pub(super) fn declared_windows(
+    c: &Context<'_, '_>,
+    spatial: &[i64],
+    size: Option<&[i64]>,
+) -> Result<Windows> {
     let directions = spatial.len();
-    if !(1..=2).contains(&directions) {
+    if !(1..=3).contains(&directions) {
         return Err(Problem::unsupported(format!(
-            "windows over {directions} dimensions; over 1 and 2 they are supported"
+            "windows over {directions} dimensions; over 1 to 3 they are supported"
         )));
     }
     let list = |name: &str, default: Option<&[i64]>, entries: usize| -> Result<Option<Vec<i64>>> {
-        let Some(list) = c.attributes.ints(name)?.or(default) else {
+        let Some(list) = c
+            .attributes
+            .ints(name)?
+            .filter(|list| !list.is_empty())
+            .or(default)
+        else {
             return Ok(None);
         };
         match list.len() == entries {
@@ -55,46 +109,25 @@ pub(super) fn windows(
     }
     let strides = list("strides", Some(&ones), directions)?.unwrap_or_default();
     let dilations = list("dilations", Some(&ones), directions)?.unwrap_or_default();
-    let size = pair(&said, 1, "kernel_shape")?;
-    let stride = pair(&strides, 1, "strides")?;
-    let dilation = pair(&dilations, 1, "dilations")?;
     let zeros = vec![0; 2 * directions];
     let pads = list("pads", Some(&zeros), 2 * directions)?.unwrap_or_default();
     let (before, after) = pads.split_at(directions);
-    let mut windows = Windows {
-        size,
-        stride,
-        dilation,
-        before: [0; 2],
-        after: [0; 2],
+    Ok(Windows {
+        size: numbers(&said, 1, "kernel_shape")?,
+        stride: numbers(&strides, 1, "strides")?,
+        dilation: numbers(&dilations, 1, "dilations")?,
+        before: numbers(before, 0, "pads")?,
+        after: numbers(after, 0, "pads")?,
         is_same: false,
-    };
-    match c.attributes.text("auto_pad", "NOTSET")? {
-        "NOTSET" => {
-            windows.before = pair(before, 0, "pads")?;
-            windows.after = pair(after, 0, "pads")?;
-        }
-        "VALID" => {}
-        mode @ ("SAME_UPPER" | "SAME_LOWER") => {
-            windows.is_same = true;
-            let offset = 2 - directions;
-            for (direction, &input) in spatial.iter().enumerate() {
-                let at = direction + offset;
-                let (before, after) = windows.same(at, input, mode == "SAME_UPPER")?;
-                (windows.before[at], windows.after[at]) = (before, after);
-            }
-        }
-        other => {
-            return Err(Problem::malformed(format!(
-                "its auto_pad is \"{}\"",
-                crate::error::Short(other)
-            )));
-        }
-    }
-    Ok(windows)
+    })
 }
 
 impl Windows {
+    /// Elements from the first to the last of a window.
+    pub(super) fn extent(&self, at: usize) -> i64 {
+        (i64::from(self.size[at]) - 1) * i64::from(self.dilation[at]) + 1
+    }
+
     /// Padding with which there is a window for each stride, rounded up. What is odd goes behind
     /// the input, or before it.
     fn same(&self, at: usize, input: i64, odd_behind: bool) -> Result<(u32, u32)> {
@@ -105,54 +138,60 @@ impl Windows {
             ));
         }
         let too_large = || Problem::malformed("its padding is beyond 2^32");
-        let [size, stride, dilation] =
-            [self.size[at], self.stride[at], self.dilation[at]].map(i64::from);
-        let extent = (size - 1)
-            .checked_mul(dilation)
-            .and_then(|n| n.checked_add(1));
+        let stride = i64::from(self.stride[at]);
         let outputs = input / stride + i64::from(input % stride != 0);
         let total = (outputs - 1)
             .max(0)
             .checked_mul(stride)
-            .and_then(|n| n.checked_add(extent?)?.checked_sub(input))
+            .and_then(|n| n.checked_add(self.extent(at))?.checked_sub(input))
             .ok_or_else(too_large)?
             .max(0);
-        let (less, more) = (total / 2, total - total / 2);
-        let (before, after) = if odd_behind {
-            (less, more)
-        } else {
-            (more, less)
-        };
-        match (u32::try_from(before), u32::try_from(after)) {
-            (Ok(before), Ok(after)) => Ok((before, after)),
-            _ => Err(too_large()),
+        halves(total, odd_behind).ok_or_else(too_large)
+    }
+
+    /// The same windows with one direction more in front of the only one, of rows of 1.
+    pub(super) fn with_rows(mut self) -> Self {
+        if self.size.len() == 1 {
+            for (list, value) in [
+                (&mut self.size, 1),
+                (&mut self.stride, 1),
+                (&mut self.dilation, 1),
+                (&mut self.before, 0),
+                (&mut self.after, 0),
+            ] {
+                list.insert(0, value);
+            }
         }
+        self
     }
 }
 
-/// Rows and columns of a list; rows that are not there are `default`.
-fn pair(list: &[i64], default: u32, what: &str) -> Result<[u32; 2]> {
-    let number = |value: i64| {
-        u32::try_from(value)
-            .ok()
-            .filter(|&number| number >= default)
-            .ok_or_else(|| Problem::malformed(format!("its {what} are {list:?}")))
+/// A number of elements on both sides; what is odd goes behind, or before.
+pub(super) fn halves(total: i64, odd_behind: bool) -> Option<(u32, u32)> {
+    let (less, more) = (total / 2, total - total / 2);
+    let (before, after) = if odd_behind {
+        (less, more)
+    } else {
+        (more, less)
     };
-    match *list {
-        [rows, columns] => Ok([number(rows)?, number(columns)?]),
-        [columns] => Ok([default, number(columns)?]),
-        _ => Err(Problem::malformed(format!("its {what} are {list:?}"))),
+    Some((u32::try_from(before).ok()?, u32::try_from(after).ok()?))
+}
+
+fn numbers(list: &[i64], least: u32, what: &str) -> Result<Vec<u32>> {
+    let number = |&value: &i64| u32::try_from(value).ok().filter(|&number| number >= least);
+    let numbers: Option<Vec<u32>> = list.iter().map(number).collect();
+    numbers.ok_or_else(|| Problem::malformed(format!("its {what} are {list:?}")))
+}
+
+/// How an image with one direction gets rows of 1: for each dimension, those it is made of.
+pub(super) fn rows_groups(directions: usize) -> Vec<Vec<usize>> {
+    match directions {
+        1 => vec![vec![0], vec![1], vec![], vec![2]],
+        _ => (0..directions + 2).map(|axis| vec![axis]).collect(),
     }
 }
 
-/// The dimensions of a tensor with rows of 1 put before its only spatial dimension.
-pub(super) fn with_rows(dims: &[i64]) -> Result<[i64; 4]> {
-    match *dims {
-        [n, channels, length] => Ok([n, channels, 1, length]),
-        [n, channels, rows, columns] => Ok([n, channels, rows, columns]),
-        _ => Err(Problem::unsupported(format!(
-            "{} dimensions; 3 and 4 are supported",
-            dims.len()
-        ))),
-    }
+/// How rows of 1 go again.
+pub(super) fn no_rows_groups() -> Vec<Vec<usize>> {
+    vec![vec![0], vec![1], vec![2, 3]]
 }

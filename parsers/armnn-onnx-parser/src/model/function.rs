@@ -56,23 +56,40 @@ impl<'m> Functions<'m> {
 }
 
 /// The attributes that a node of a function has in a call: references are replaced by what the call
-/// says, or by the function's default, and left out where there is neither.
+/// says, or by the function's default, and left out where there is neither. So they are in the
+/// graphs among them.
 pub(super) fn bound_attributes(
     node: &[AttributeProto],
     call: &[AttributeProto],
     function: &FunctionProto,
 ) -> Vec<AttributeProto> {
-    let refers = |attribute: &AttributeProto| !attribute.ref_attr_name.is_empty();
     let mut values: HashMap<&str, &AttributeProto> = HashMap::new();
-    if node.iter().any(refers) {
+    if node.iter().any(may_refer) {
         // What the call says comes last, and holds.
         for attribute in function.attribute_proto.iter().chain(call) {
             values.insert(&attribute.name, attribute);
         }
     }
+    bound(node, &values)
+}
+
+fn may_refer(attribute: &AttributeProto) -> bool {
+    !attribute.ref_attr_name.is_empty() || attribute.g.is_some()
+}
+
+/// The recursion goes as deep as messages lie in each other, which the decoder limits.
+fn bound(node: &[AttributeProto], values: &HashMap<&str, &AttributeProto>) -> Vec<AttributeProto> {
     node.iter()
         .filter_map(|attribute| match attribute.ref_attr_name.as_str() {
-            "" => Some(attribute.clone()),
+            "" => {
+                let mut attribute = attribute.clone();
+                for node in attribute.g.iter_mut().flat_map(|graph| &mut graph.node) {
+                    if node.attribute.iter().any(may_refer) {
+                        node.attribute = bound(&node.attribute, values);
+                    }
+                }
+                Some(attribute)
+            }
             referred => {
                 let value = AttributeProto::clone(values.get(referred)?);
                 Some(AttributeProto {

@@ -7,12 +7,12 @@ use prost::Message as _;
 
 use super::external::ExternalFiles;
 use super::function::{self, Function, Functions, bound_attributes};
+use super::plain_domain;
 use super::tensor::{self, Tensor};
-use super::{ElementType, plain_domain};
+use super::value_type::{ValueType, value_type};
 use crate::error::{Fault, NodePlace, Short, cut};
 use crate::proto::{
-    AttributeProto, DimensionValue, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto,
-    TypeProto, TypeValue, ValueInfoProto,
+    AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, ValueInfoProto,
 };
 
 /// Nodes between inputs and outputs.
@@ -44,31 +44,6 @@ pub struct Value {
     pub is_sparse: bool,
 }
 
-/// A type.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ValueType {
-    /// A tensor.
-    Tensor {
-        /// Type of the elements.
-        element_type: ElementType,
-        /// None if not even the number of dimensions is known.
-        dims: Option<Vec<Dimension>>,
-    },
-    /// Something else, by its name: a sequence, map, optional or sparse tensor.
-    Other(&'static str),
-}
-
-/// A dimension.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Dimension {
-    /// A size; not negative.
-    Known(i64),
-    /// A size that is not known, but the same wherever it has this name.
-    Named(String),
-    /// A size that is not known.
-    Unknown,
-}
-
 /// One use of an operator.
 #[derive(Debug)]
 pub struct Node {
@@ -88,8 +63,34 @@ pub struct Node {
     pub inputs: Vec<Option<usize>>,
     /// Indices of the values that it writes; none for one that nobody needs.
     pub outputs: Vec<Option<usize>>,
-    /// The attributes.
+    /// The attributes. Of those that are graphs, only names and types; [`bodies`](Self::bodies) has
+    /// the graphs.
     pub attributes: Vec<AttributeProto>,
+    /// The graphs among the attributes.
+    pub bodies: Vec<Body>,
+    /// The attribute of another node whose graph the node is of, for messages.
+    pub within: Option<Rc<str>>,
+}
+
+/// A graph that is an attribute of a node, such as a branch of If.
+#[derive(Debug)]
+pub struct Body {
+    /// The name of the attribute.
+    pub attribute: String,
+    /// The graph. Its inputs are those that it declares; captured values are values of it that
+    /// nothing in it writes.
+    pub graph: Graph,
+    /// The values that it reads of the graph around it, in the order in which it first does.
+    pub captures: Vec<Capture>,
+}
+
+/// A value that a body reads of the graph around it.
+#[derive(Debug, Clone, Copy)]
+pub struct Capture {
+    /// Its index in the graph around the body.
+    pub outer: usize,
+    /// Its index in the body.
+    pub inner: usize,
 }
 
 impl Node {
@@ -97,6 +98,7 @@ impl Node {
         NodePlace {
             index: self.index,
             function: self.function.as_deref().map(str::to_owned),
+            within: self.within.as_deref().map(str::to_owned),
             op_type: cut(&self.op_type).to_owned(),
             name: cut(&self.name).to_owned(),
         }
@@ -125,78 +127,94 @@ pub(super) fn decode(
     let functions = Functions::new(functions)?;
     let opsets = Opsets::new(opsets);
     let mut decoder = Decoder {
-        graph: Graph {
-            name: proto.name,
-            ..Graph::default()
-        },
+        graph: Graph::default(),
         functions: &functions,
         types: HashMap::new(),
+        files,
         // A small file may well call a large function often.
         budget: file_len.saturating_mul(16).saturating_add(16 << 20),
     };
-    let mut scope = Scope::default();
-
-    for mut initializer in proto.initializer {
-        let name = std::mem::take(&mut initializer.name);
-        let tensor = tensor::decode(initializer, files).map_err(|fault| fault.in_value(&name))?;
-        let index = decoder.write(&mut scope, &name)?;
-        decoder.graph.values[index].tensor = Some(tensor);
-    }
-    for sparse in proto.sparse_initializer {
-        let name = sparse.values.map(|values| values.name).unwrap_or_default();
-        let index = decoder.write(&mut scope, &name)?;
-        decoder.graph.values[index].is_sparse = true;
-    }
-    let n_initializers = decoder.graph.values.len();
-    for input in proto.input {
-        // Before version 4 of the format initialisers had to be inputs; since then it means that
-        // the caller may give another value, which does not happen here.
-        if let Some(&index) = scope.indices.get(&input.name)
-            && index < n_initializers
-        {
-            continue;
-        }
-        let value_type = value_type(&input);
-        let index = decoder.write(&mut scope, &input.name)?;
-        decoder.graph.values[index].value_type = value_type;
-        decoder.graph.inputs.push(index);
-    }
-    for info in proto.value_info.iter().chain(&proto.output) {
-        if let Some(value_type) = value_type(info) {
-            decoder.types.insert(info.name.clone(), value_type);
-        }
-    }
-    decoder.nodes(&mut scope, proto.node, &opsets)?;
-    for ValueInfoProto { name, .. } in proto.output {
-        let index = scope.indices.get(&name).copied().ok_or_else(|| {
-            Fault::new("it is an output of the graph, but nothing writes it").in_value(&name)
-        })?;
-        decoder.graph.outputs.push((name, index));
-    }
-    Ok(decoder.graph)
+    decoder.decode(proto, &mut Scope::default(), &opsets)
 }
 
 /// The values that have a name where a node stands.
 #[derive(Default)]
-struct Scope {
-    indices: HashMap<String, usize>,
-    /// Put before the names of values; empty for the graph itself.
-    prefix: String,
+pub(super) struct Scope {
+    pub(super) indices: HashMap<String, usize>,
+    /// Put before the names of values; empty for a graph itself.
+    pub(super) prefix: String,
     /// The function; none for the graph itself.
-    function: Option<Rc<str>>,
-    depth: usize,
+    pub(super) function: Option<Rc<str>>,
+    /// How many functions are around it.
+    pub(super) depth: usize,
+    /// How many bodies are around it.
+    pub(super) bodies: usize,
+    /// The attribute whose graph it is.
+    pub(super) within: Option<Rc<str>>,
+    /// Of a body: names that it reads of the graph around it, and the values that stand for those.
+    pub(super) captured: Option<Vec<(String, usize)>>,
 }
 
-struct Decoder<'m> {
-    graph: Graph,
+pub(super) struct Decoder<'m> {
+    pub(super) graph: Graph,
     functions: &'m Functions<'m>,
     /// Types that are said of values of the graph, those inside functions excepted.
-    types: HashMap<String, ValueType>,
-    /// Bytes that inlined functions may still take.
+    pub(super) types: HashMap<String, ValueType>,
+    files: &'m ExternalFiles,
+    /// Bytes that inlined functions and bodies may still take.
     budget: usize,
 }
 
 impl Decoder<'_> {
+    /// The graph of the decoder, which is empty so far.
+    pub(super) fn decode(
+        &mut self,
+        proto: GraphProto,
+        scope: &mut Scope,
+        opsets: &Opsets<'_>,
+    ) -> Result<Graph, Fault> {
+        self.graph.name = proto.name;
+        for mut initializer in proto.initializer {
+            let name = std::mem::take(&mut initializer.name);
+            let tensor =
+                tensor::decode(initializer, self.files).map_err(|fault| fault.in_value(&name))?;
+            let index = self.write(scope, &name)?;
+            self.graph.values[index].tensor = Some(tensor);
+        }
+        for sparse in proto.sparse_initializer {
+            let name = sparse.values.map(|values| values.name).unwrap_or_default();
+            let index = self.write(scope, &name)?;
+            self.graph.values[index].is_sparse = true;
+        }
+        let n_initializers = self.graph.values.len();
+        for input in proto.input {
+            // Before version 4 of the format initialisers had to be inputs; since then it means that
+            // the caller may give another value, which does not happen here.
+            if let Some(&index) = scope.indices.get(&input.name)
+                && index < n_initializers
+            {
+                continue;
+            }
+            let value_type = value_type(&input);
+            let index = self.write(scope, &input.name)?;
+            self.graph.values[index].value_type = value_type;
+            self.graph.inputs.push(index);
+        }
+        for info in proto.value_info.iter().chain(&proto.output) {
+            if let Some(value_type) = value_type(info) {
+                self.types.insert(info.name.clone(), value_type);
+            }
+        }
+        self.nodes(scope, proto.node, opsets)?;
+        for ValueInfoProto { name, .. } in proto.output {
+            let index = self.read(scope, &name)?.ok_or_else(|| {
+                Fault::new("it is an output of the graph, but nothing writes it").in_value(&name)
+            })?;
+            self.graph.outputs.push((name, index));
+        }
+        Ok(std::mem::take(&mut self.graph))
+    }
+
     fn nodes(
         &mut self,
         scope: &mut Scope,
@@ -208,9 +226,13 @@ impl Decoder<'_> {
             let place = NodePlace {
                 index,
                 function: None,
+                within: scope.within.as_deref().map(str::to_owned),
                 op_type: cut(&node.op_type).to_owned(),
                 name: cut(&node.name).to_owned(),
             };
+            if scope.bodies > 0 {
+                self.spend(size_of::<Node>())?;
+            }
             let attributes = std::mem::take(&mut node.attribute);
             self.node(scope, index, &node, attributes, opsets)
                 .map_err(|stop| match stop {
@@ -237,23 +259,23 @@ impl Decoder<'_> {
         scope: &mut Scope,
         index: usize,
         node: &NodeProto,
-        attributes: Vec<AttributeProto>,
+        mut attributes: Vec<AttributeProto>,
         opsets: &Opsets<'_>,
     ) -> Result<(), Stop> {
-        let inputs = node
-            .input
-            .iter()
-            .map(|name| match name.as_str() {
-                "" => Ok(None),
-                name => match scope.indices.get(name) {
-                    Some(&index) => Ok(Some(index)),
-                    None => Err(Stop::Unwritten(name.to_owned())),
+        let mut inputs = Vec::with_capacity(node.input.len());
+        for name in &node.input {
+            inputs.push(match name.as_str() {
+                "" => None,
+                name => match self.read(scope, name)? {
+                    Some(index) => Some(index),
+                    None => return Err(Stop::Unwritten(name.to_owned())),
                 },
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+            });
+        }
         if let Some(function) = self.functions.called_by(node) {
             return self.call(scope, index, node, &inputs, &attributes, function);
         }
+        let bodies = self.bodies(scope, index, node, &mut attributes, opsets)?;
         let outputs = node
             .output
             .iter()
@@ -273,6 +295,8 @@ impl Decoder<'_> {
             inputs,
             outputs,
             attributes,
+            bodies,
+            within: scope.within.clone(),
         });
         Ok(())
     }
@@ -316,6 +340,8 @@ impl Decoder<'_> {
                 domain => format!("{}.{}", cut(domain), cut(&proto.name)).into(),
             }),
             depth: scope.depth + 1,
+            bodies: scope.bodies,
+            within: scope.within.clone(),
             ..Scope::default()
         };
         for (name, value) in proto.input.iter().zip(inputs) {
@@ -369,7 +395,7 @@ impl Decoder<'_> {
             }
             // The outer name is the one that callers know; what is said of it holds.
             let written_inside = value >= first_inner;
-            if scope.depth == 0
+            if scope.prefix.is_empty()
                 && written_inside
                 && let Some(value) = self.graph.values.get_mut(value)
                 && value.tensor.is_none()
@@ -381,8 +407,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Pays for what takes the place of a call.
-    fn spend(&mut self, bytes: usize) -> Result<(), Fault> {
+    /// Pays for what takes the place of a call, and for bodies.
+    pub(super) fn spend(&mut self, bytes: usize) -> Result<(), Fault> {
         self.budget = self.budget.checked_sub(bytes).ok_or_else(|| {
             Fault::new(
                 "its functions call each other so often that, unfolded, they would be more than 16 \
@@ -392,15 +418,28 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// The value of a name, if there is one; in a body, perhaps one of the graph around it.
+    pub(super) fn read(&mut self, scope: &mut Scope, name: &str) -> Result<Option<usize>, Fault> {
+        if let Some(&index) = scope.indices.get(name) {
+            return Ok(Some(index));
+        }
+        let Some(captured) = &mut scope.captured else {
+            return Ok(None);
+        };
+        captured.push((name.to_owned(), self.graph.values.len()));
+        self.spend(name.len().saturating_add(size_of::<Value>()))?;
+        self.write(scope, name).map(Some)
+    }
+
     /// Adds a value of this name.
     fn write(&mut self, scope: &mut Scope, name: &str) -> Result<usize, Fault> {
         let index = self.graph.values.len();
         if scope.indices.insert(name.to_owned(), index).is_some() {
             return Err(written_twice(name));
         }
-        let (name, value_type) = match scope.depth {
-            0 => (name.to_owned(), self.types.get(name).cloned()),
-            _ => (format!("{}{}", scope.prefix, cut(name)), None),
+        let (name, value_type) = match scope.prefix.is_empty() {
+            true => (name.to_owned(), self.types.get(name).cloned()),
+            false => (format!("{}{}", scope.prefix, cut(name)), None),
         };
         self.graph.values.push(Value {
             name,
@@ -431,7 +470,7 @@ fn cost(
     )
 }
 
-enum Stop {
+pub(super) enum Stop {
     Fault(Fault),
     /// A name is read that nothing has.
     Unwritten(String),
@@ -445,35 +484,4 @@ impl From<Fault> for Stop {
 
 fn written_twice(name: &str) -> Fault {
     Fault::new("it is written twice, or is an input twice").in_value(name)
-}
-
-/// What is said of a value's type; none where nothing is.
-fn value_type(info: &ValueInfoProto) -> Option<ValueType> {
-    let Some(TypeProto { value: Some(value) }) = &info.r#type else {
-        return None;
-    };
-    let tensor = match value {
-        TypeValue::Tensor(tensor) => tensor,
-        TypeValue::Sequence(_) => return Some(ValueType::Other("a sequence")),
-        TypeValue::Map(_) => return Some(ValueType::Other("a map")),
-        TypeValue::SparseTensor(_) => return Some(ValueType::Other("a sparse tensor")),
-        TypeValue::Optional(_) => return Some(ValueType::Other("an optional")),
-    };
-    let dimension = |value: &Option<DimensionValue>| match value {
-        Some(DimensionValue::Value(size)) if *size >= 0 => Dimension::Known(*size),
-        // Some writers mean an unknown size by a negative one.
-        Some(DimensionValue::Value(_)) | None => Dimension::Unknown,
-        Some(DimensionValue::Param(name)) => match name.as_str() {
-            "" => Dimension::Unknown,
-            name => Dimension::Named(name.to_owned()),
-        },
-    };
-    let dims = tensor.shape.as_ref().map(|shape| {
-        let dims = shape.dim.iter();
-        dims.map(|dim| dimension(&dim.value)).collect()
-    });
-    Some(ValueType::Tensor {
-        element_type: ElementType(tensor.elem_type),
-        dims,
-    })
 }

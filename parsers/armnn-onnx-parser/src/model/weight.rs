@@ -52,6 +52,7 @@ enum Kind {
     SparseTensor,
     ValueInfo,
     Type,
+    ElementType,
     TensorType,
     Shape,
     Function,
@@ -83,6 +84,7 @@ impl Kind {
             Self::SparseTensor => size_of::<proto::SparseTensorProto>(),
             Self::ValueInfo => size_of::<proto::ValueInfoProto>(),
             Self::Type => size_of::<proto::TypeProto>(),
+            Self::ElementType => size_of::<proto::ElementTypeProto>(),
             Self::TensorType => size_of::<proto::TensorTypeProto>(),
             Self::Shape => size_of::<proto::TensorShapeProto>(),
             Self::Function => size_of::<proto::FunctionProto>(),
@@ -113,6 +115,8 @@ impl Kind {
                 Numbers(8)
             }
             (Self::Type, 1 | 8) => Message(Self::TensorType),
+            (Self::Type, 4 | 9) => Message(Self::ElementType),
+            (Self::ElementType, 1) => Message(Self::Type),
             (Self::TensorType, 2) => Message(Self::Shape),
             (Self::Shape, 1) => Message(Self::Pair),
             (Self::Model, 2 | 3)

@@ -1,11 +1,14 @@
 //! Test data that is not part of the repository, and running networks on it.
 #![allow(dead_code, reason = "each test uses a part")]
 
+pub mod values;
+
 use std::path::{Path, PathBuf};
 
 use armnn_network::Network;
 use armnn_runtime::{
-    CreationOptions, HostTensor, LoadOptions, OptimizerOptions, Runtime, Shape, StaticBackend,
+    CreationOptions, HostTensor, LoadOptions, LoadedNetwork, OptimizerOptions, Runtime, Shape,
+    StaticBackend, Value,
 };
 use cpu_ref::CpuRef;
 
@@ -40,13 +43,24 @@ pub fn npy(path: &Path) -> (Shape, Vec<f32>) {
 
 /// The outputs of a network on the reference backend.
 pub fn run(network: Network, inputs: &[HostTensor]) -> Result<Vec<HostTensor>, String> {
-    let options = CreationOptions::new().static_backend(StaticBackend::new::<CpuRef>());
+    let loaded = load(network)?;
+    loaded.run(inputs).map_err(|error| error.to_string())
+}
+
+/// The same, of any values.
+pub fn run_values(network: Network, inputs: Vec<Value>) -> Result<Vec<Value>, String> {
+    let loaded = load(network)?;
+    loaded.run_values(inputs).map_err(|error| error.to_string())
+}
+
+fn load(network: Network) -> Result<LoadedNetwork, String> {
+    let options = CreationOptions::new()
+        .static_backend(StaticBackend::new::<CpuRef>())
+        .number_of_threads(1);
     let runtime = Runtime::create(options).map_err(|error| error.to_string())?;
     let optimized = runtime
         .optimize(network, &OptimizerOptions::default())
         .map_err(|error| error.to_string())?;
-    let loaded = runtime
-        .load_network(optimized, LoadOptions::default())
-        .map_err(|error| error.to_string())?;
-    loaded.run(inputs).map_err(|error| error.to_string())
+    let loaded = runtime.load_network(optimized, LoadOptions::default());
+    loaded.map_err(|error| error.to_string())
 }

@@ -1,0 +1,225 @@
+//! Fourier transforms and windows of signals.
+
+use std::f64::consts::TAU;
+
+use armnn_backend_api::{
+    BinaryOperation as Binary, DataType, DftDescriptor, GatherDescriptor, UnaryOperation as Unary,
+};
+use armnn_network::{ParameterRule, TensorId};
+
+use super::constant::Constant;
+use super::context::{Context, axis, small};
+use super::generation::data_type_of;
+use super::problem::{Problem, Result};
+
+/// The shape of a window.
+#[derive(Clone, Copy)]
+pub(super) enum Window {
+    Blackman,
+    Hamming,
+    Hann,
+}
+
+impl Window {
+    /// The coefficients of 1, of -cos(2 pi n / N) and of cos(4 pi n / N).
+    fn coefficients(self) -> [f64; 3] {
+        match self {
+            Self::Blackman => [0.42, 0.5, 0.08],
+            // As ONNX has them.
+            Self::Hamming => [25.0 / 46.0, 21.0 / 46.0, 0.0],
+            Self::Hann => [0.5, 0.5, 0.0],
+        }
+    }
+}
+
+/// N is the size, or, unless the window is periodic, 1 less.
+pub(super) fn window(c: &mut Context<'_, '_>, window: Window) -> Result {
+    let periodic = c.attributes.flag("periodic", true)?;
+    let to = data_type_of(c.attributes.int("output_datatype", 1)?)?;
+    let size = c.input(0)?;
+    let size = c.cast(size, DataType::Signed64)?;
+    let size = c.merge_step(size, &[])?;
+    let line = range(c, size)?;
+    let line = c.cast(line, DataType::Float32)?;
+    let mut period = c.cast(size, DataType::Float32)?;
+    if !periodic {
+        let one = c.number_like(period, 1.0)?;
+        period = c.binary(Binary::Sub, period, one)?;
+    }
+    let turn = c.number_like(line, TAU)?;
+    let angle = c.binary(Binary::Mul, line, turn)?;
+    let angle = c.binary(Binary::Div, angle, period)?;
+    let [first, second, third] = window.coefficients();
+    let cosine = c.unary(Unary::Cos, angle)?;
+    let second = c.number_like(cosine, -second)?;
+    let term = c.binary(Binary::Mul, cosine, second)?;
+    let first = c.number_like(term, first)?;
+    let mut sum = c.binary(Binary::Add, term, first)?;
+    if third != 0.0 {
+        let double = c.binary(Binary::Add, angle, angle)?;
+        let cosine = c.unary(Unary::Cos, double)?;
+        let third = c.number_like(cosine, third)?;
+        let term = c.binary(Binary::Mul, cosine, third)?;
+        sum = c.binary(Binary::Add, sum, term)?;
+    }
+    let output = c.last().cast(sum, to)?;
+    c.bind_tensor(0, output)
+}
+
+/// 0, 1, … below a number.
+fn range(c: &mut Context<'_, '_>, limit: TensorId) -> Result<TensorId> {
+    let zero = c.add_constant(&Constant::integers(DataType::Signed64, &[], &[0]))?;
+    let one = c.add_constant(&Constant::integers(DataType::Signed64, &[], &[1]))?;
+    let rule = ParameterRule::Range {
+        rounded_quotient: false,
+    };
+    let inputs = [zero, limit, one];
+    c.step_deferred(rule, &inputs, &inputs.map(Some))
+}
+
+/// The axis is an attribute before version 20, and an input since.
+pub(super) fn dft(c: &mut Context<'_, '_>) -> Result {
+    let inverse = c.attributes.flag("inverse", false)?;
+    let onesided = c.attributes.flag("onesided", false)?;
+    let input = c.input(0)?;
+    let rank = c.shape(input)?.rank();
+    let along = match c.version {
+        20.. => match c.optional_integers(2, 1, "the axis")?.as_deref() {
+            None => -2,
+            Some(&[axis]) => axis,
+            Some(_) => return Err(Problem::malformed("its axis is no single number")),
+        },
+        _ => c.attributes.int("axis", 1)?,
+    };
+    let along = axis(along, rank)?;
+    let length = match c.optional_integers(1, 1, "the length")?.as_deref() {
+        None => 0,
+        Some(&[length]) if length > 0 => length,
+        Some(other) => return Err(Problem::malformed(format!("its length is {other:?}"))),
+    };
+    let descriptor = DftDescriptor {
+        inverse: inverse.into(),
+        onesided: onesided.into(),
+        length,
+        ..DftDescriptor::new(small(along, "its axis")?)
+    };
+    c.emit(descriptor, &[input])
+}
+
+/// Transforms of frames of a signal, [N, length, 1 or 2], each multiplied by a window.
+pub(super) fn stft(c: &mut Context<'_, '_>) -> Result {
+    let onesided = c.attributes.flag("onesided", true)?;
+    let signal = c.input(0)?;
+    let shape = c.shape(signal)?;
+    if shape.rank() != 3 {
+        return Err(Problem::malformed(format!("its signal is {shape}")));
+    }
+    let scalar = |c: &mut Context<'_, '_>, id: TensorId| {
+        let id = c.cast(id, DataType::Signed64)?;
+        c.merge_step(id, &[])
+    };
+    let step = c.input(1)?;
+    let step = scalar(c, step)?;
+    let window = c.optional_input(2)?;
+    let frame = match (c.optional_input(3)?, window) {
+        (Some(length), _) => length,
+        (None, Some(window)) => c.shape_step(window, 0, 1)?,
+        (None, None) => {
+            return Err(Problem::malformed("it has neither a window nor a length"));
+        }
+    };
+    let frame = scalar(c, frame)?;
+    // Indices of the elements of each frame, [frames, length].
+    let length = c.shape_step(signal, 1, 2)?;
+    let length = c.merge_step(length, &[])?;
+    let room = c.binary(Binary::Sub, length, frame)?;
+    let whole = c.binary(Binary::Div, room, step)?;
+    let one = c.number_like(whole, 1.0)?;
+    let count = c.binary(Binary::Add, whole, one)?;
+    let starts = range(c, count)?;
+    let starts = c.binary(Binary::Mul, starts, step)?;
+    let starts = c.merge_step(starts, &[vec![0], vec![]])?;
+    let within = range(c, frame)?;
+    let indices = c.binary(Binary::Add, starts, within)?;
+    let mut frames = c.step(GatherDescriptor { axis: 1 }, &[signal, indices])?;
+    if let Some(window) = window {
+        let window = c.merge_step(window, &[vec![0], vec![]])?;
+        frames = c.binary(Binary::Mul, frames, window)?;
+    }
+    let descriptor = DftDescriptor {
+        onesided: onesided.into(),
+        ..DftDescriptor::new(2)
+    };
+    c.emit(descriptor, &[frames])
+}
+
+/// The most weights that are computed when a model is read.
+const MOST_WEIGHTS: usize = 1 << 22;
+
+/// Triangles over the bins of a spectrum, equally wide on the mel scale.
+pub(super) fn mel_weight_matrix(c: &mut Context<'_, '_>) -> Result {
+    let to = data_type_of(c.attributes.int("output_datatype", 1)?)?;
+    let mut numbers = [0.0; 5];
+    let names = [
+        "num_mel_bins",
+        "dft_length",
+        "sample_rate",
+        "lower_edge_hertz",
+        "upper_edge_hertz",
+    ];
+    for (position, name) in names.into_iter().enumerate() {
+        let constant = c.required_constant(position, name)?;
+        numbers[position] = match constant.known_reals(1, name)?[..] {
+            [number] => number,
+            _ => {
+                return Err(Problem::malformed(format!(
+                    "its {name} is no single number"
+                )));
+            }
+        };
+    }
+    let [bands, length, rate, low, high] = numbers;
+    let bins = (length / 2.0).floor() + 1.0;
+    let sound = bands >= 1.0 && bins >= 1.0 && rate > 0.0 && low >= 0.0 && high > low;
+    if !sound || bands * bins > MOST_WEIGHTS as f64 {
+        return Err(Problem::unsupported(format!(
+            "{bands} bands of a transform of length {length} at {rate} Hz"
+        )));
+    }
+    let (n_bands, n_bins) = (bands as usize, bins as usize);
+    c.pay_for((n_bands * n_bins).saturating_mul(size_of::<f64>()))?;
+    let mel = |hertz: f64| 2595.0 * (1.0 + hertz / 700.0).log10();
+    let hertz = |mel: f64| 700.0 * (10f64.powf(mel / 2595.0) - 1.0);
+    let step = (mel(high) - mel(low)) / (bands + 2.0);
+    let places: Vec<usize> = (0..n_bands + 2)
+        .map(|band| {
+            let frequency = hertz(mel(low) + band as f64 * step);
+            ((length + 1.0) * frequency / rate).floor().max(0.0) as usize
+        })
+        .collect();
+    let mut weights = vec![0.0; n_bands * n_bins];
+    for (band, edges) in places.windows(3).enumerate() {
+        let &[left, centre, right] = edges else {
+            continue;
+        };
+        let mut set = |bin: usize, weight: f64| {
+            if bin < n_bins && band < n_bands {
+                weights[bin * n_bands + band] = weight;
+            }
+        };
+        if centre == left {
+            set(centre, 1.0);
+        }
+        for bin in left..=centre {
+            if centre > left {
+                set(bin, (bin - left) as f64 / (centre - left) as f64);
+            }
+        }
+        for bin in centre..right {
+            set(bin, (right - bin) as f64 / (right - centre) as f64);
+        }
+    }
+    let dims = [n_bins as i64, n_bands as i64];
+    let constant = Constant::reals(to, &dims, &weights)?;
+    c.bind_constant(0, constant)
+}
