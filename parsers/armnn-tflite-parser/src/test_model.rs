@@ -114,6 +114,32 @@ impl TestModel {
         i32::try_from(index).unwrap()
     }
 
+    /// Adds an external buffer in a file of its own.
+    pub(crate) fn external_buffer(&mut self, name: &str, id: u32, offset: u64, length: u64) {
+        let groups = self.model.external_buffer_groups.get_or_insert_default();
+        let group = u32::try_from(groups.len()).unwrap();
+        groups.push(write::ExternalBufferGroup {
+            name: Some(name.to_owned()),
+        });
+        let buffers = self.model.external_buffers.get_or_insert_default();
+        buffers.push(write::ExternalBuffer {
+            id,
+            group,
+            offset,
+            length,
+            packing: None,
+        });
+    }
+
+    /// Lets a buffer's data stand outside the FlatBuffer.
+    pub(crate) fn move_buffer(&mut self, index: usize, offset: u64, size: u64) {
+        self.model.buffers.as_mut().unwrap()[index] = write::Buffer {
+            data: None,
+            offset,
+            size,
+        };
+    }
+
     /// Begins a further subgraph, and returns its index.
     pub(crate) fn next_subgraph(&mut self) -> i32 {
         self.complete.push(std::mem::take(&mut self.graph));
@@ -209,7 +235,7 @@ impl TestModel {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         finish(&write::Model {
             version: 3,
-            subgraphs: Some([&self.complete[..], &[self.graph.clone()]].concat()),
+            subgraphs: Some([&self.complete[..], std::slice::from_ref(&self.graph)].concat()),
             ..self.model.clone()
         })
     }

@@ -27,6 +27,7 @@ mod convolution;
 mod elementwise;
 mod flexbuffers;
 mod generation;
+mod hybrid;
 mod indexing;
 mod initializer;
 mod matrix;
