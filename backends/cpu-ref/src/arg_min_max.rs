@@ -3,7 +3,7 @@
 use armnn_backend_api::{ArgMinMaxDescriptor, ArgMinMaxFunction, LayerView, Result, Workload};
 
 use crate::{
-    element_type::{COMPARABLES, INDICES, Index, Number, by_index, by_number},
+    element_type::{COMPARABLES, INDICES, IndicesMut, Number, by_number},
     layer_checks::{dims, input, invalid, output, require_input, require_named, require_output},
     workload_function::workload_function,
 };
@@ -29,33 +29,36 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &ArgMinMaxDescriptor) -> Result<
         )));
     }
     let (function, last) = (d.function(), d.select_last_index == 1);
-    by_number!(input(layer, 0)?.data_type(), N => {
-        by_index!(output(layer, 0)?.data_type(), I => {
-            workload_function(layer, 0, move |call| {
-                let values = call.input(0)?;
-                let out = call.output::<I>(0)?;
-                match (function, last) {
-                    (ArgMinMaxFunction::Max, false) => search::<N, I>(values, inner, size, out, |x, best| x > best),
-                    (ArgMinMaxFunction::Max, true) => search::<N, I>(values, inner, size, out, |x, best| x >= best),
-                    (_, false) => search::<N, I>(values, inner, size, out, |x, best| x < best),
-                    (_, true) => search::<N, I>(values, inner, size, out, |x, best| x <= best),
-                }
-                Ok(())
-            })
-        })
-    })
+    let index_type = output(layer, 0)?.data_type();
+    by_number!(input(layer, 0)?.data_type(), N => workload_function(layer, 0, move |call| {
+        let values = call.input(0)?;
+        let out = call.indices_mut(0, index_type)?;
+        let n_out = outer * inner;
+        match (function, last) {
+            (ArgMinMaxFunction::Max, false) => {
+                search::<N>(values, inner, size, n_out, out, |x, best| x > best);
+            }
+            (ArgMinMaxFunction::Max, true) => {
+                search::<N>(values, inner, size, n_out, out, |x, best| x >= best);
+            }
+            (_, false) => search::<N>(values, inner, size, n_out, out, |x, best| x < best),
+            (_, true) => search::<N>(values, inner, size, n_out, out, |x, best| x <= best),
+        }
+        Ok(())
+    }))
 }
 
 /// Of `[outer, size, inner]`, the index along the middle of the element that is better than all
-/// before it.
-fn search<N: Number, I: Index>(
+/// before it; `n_out` is outer times inner.
+fn search<N: Number>(
     values: &[N::Stored],
     inner: usize,
     size: usize,
-    out: &mut [I],
+    n_out: usize,
+    mut out: IndicesMut<'_>,
     is_better: impl Fn(N, N) -> bool,
 ) {
-    for (position, out) in out.iter_mut().enumerate() {
+    for position in 0..n_out {
         let start = position / inner * size * inner + position % inner;
         let mut best = (0, N::load(values[start]));
         for i in 1..size {
@@ -64,7 +67,7 @@ fn search<N: Number, I: Index>(
                 best = (i, x);
             }
         }
-        *out = I::from_usize(best.0);
+        out.set(position, best.0);
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) trait Number: Copy + PartialOrd + Send + Sync + 'static {
     /// As it is stored.
     type Stored: Element;
     const ZERO: Self;
+    const ONE: Self;
 
     fn load(stored: Self::Stored) -> Self;
 
@@ -29,6 +30,9 @@ pub(crate) trait Number: Copy + PartialOrd + Send + Sync + 'static {
     fn is_nan(self) -> bool {
         false
     }
+
+    /// A number that is in the order of these, with NaN above all.
+    fn ordinal(self) -> u64;
 
     /// Integers wrap around; Float16 is rounded.
     fn add(self, other: Self) -> Self;
@@ -61,6 +65,7 @@ macro_rules! integers {
         impl Number for $T {
             type Stored = Self;
             const ZERO: Self = 0;
+            const ONE: Self = 1;
 
             fn load(stored: Self) -> Self {
                 stored
@@ -68,6 +73,15 @@ macro_rules! integers {
 
             fn store(self) -> Self {
                 self
+            }
+
+            #[allow(unused_comparisons)]
+            fn ordinal(self) -> u64 {
+                // As a number of 64 bits, with the signed ones moved up.
+                match <$T>::MIN < 0 {
+                    true => self as i64 as u64 ^ (1 << 63),
+                    false => self as u64,
+                }
             }
 
             fn add(self, other: Self) -> Self {
@@ -89,6 +103,7 @@ integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
 impl Number for f32 {
     type Stored = Self;
     const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
 
     fn load(stored: Self) -> Self {
         stored
@@ -100,6 +115,19 @@ impl Number for f32 {
 
     fn is_nan(self) -> bool {
         Self::is_nan(self)
+    }
+
+    fn ordinal(self) -> u64 {
+        if self.is_nan() {
+            return u64::MAX;
+        }
+        // Without the sign of 0, and with those below 0 turned round.
+        let bits = (self + 0.0).to_bits();
+        u64::from(if bits >> 31 == 1 {
+            !bits
+        } else {
+            bits | 1 << 31
+        })
     }
 
     fn add(self, other: Self) -> Self {
@@ -118,6 +146,7 @@ impl Number for f32 {
 impl Number for f16 {
     type Stored = u16;
     const ZERO: Self = Self::ZERO;
+    const ONE: Self = Self::ONE;
 
     fn load(stored: u16) -> Self {
         Self::from_bits(stored)
@@ -129,6 +158,10 @@ impl Number for f16 {
 
     fn is_nan(self) -> bool {
         Self::is_nan(self)
+    }
+
+    fn ordinal(self) -> u64 {
+        self.to_f32().ordinal()
     }
 
     fn add(self, other: Self) -> Self {
@@ -192,50 +225,46 @@ macro_rules! by_size {
 }
 pub(crate) use by_size;
 
-/// An index in a tensor.
-pub(crate) trait Index: Element {
-    fn to_i64(self) -> i64;
-
-    /// Wraps around, as positions that do not fit are not asked for.
-    fn from_usize(position: usize) -> Self;
+/// A tensor of indices.
+#[derive(Clone, Copy)]
+pub(crate) enum Indices<'a> {
+    Signed32(&'a [i32]),
+    Signed64(&'a [i64]),
 }
 
-impl Index for i32 {
-    fn to_i64(self) -> i64 {
-        self.into()
-    }
-
-    fn from_usize(position: usize) -> Self {
-        position as Self
-    }
-}
-
-impl Index for i64 {
-    fn to_i64(self) -> i64 {
-        self
-    }
-
-    fn from_usize(position: usize) -> Self {
-        position as Self
-    }
-}
-
-/// `$body` with `$I` the [`Index`] of a data type of [`INDICES`].
-macro_rules! by_index {
-    ($data_type:expr, $I:ident => $body:expr) => {{
-        macro_rules! with {
-            ($Type:ty) => {{
-                type $I = $Type;
-                $body
-            }};
+impl Indices<'_> {
+    pub(crate) fn len(self) -> usize {
+        match self {
+            Self::Signed32(indices) => indices.len(),
+            Self::Signed64(indices) => indices.len(),
         }
-        match $data_type {
-            armnn_backend_api::DataType::Signed32 => with!(i32),
-            _ => with!(i64),
+    }
+
+    #[inline]
+    pub(crate) fn get(self, at: usize) -> i64 {
+        match self {
+            Self::Signed32(indices) => indices[at].into(),
+            Self::Signed64(indices) => indices[at],
         }
-    }};
+    }
 }
-pub(crate) use by_index;
+
+/// A tensor that indices are written to.
+pub(crate) enum IndicesMut<'a> {
+    Signed32(&'a mut [i32]),
+    Signed64(&'a mut [i64]),
+}
+
+impl IndicesMut<'_> {
+    #[inline]
+    pub(crate) fn set(&mut self, at: usize, position: usize) {
+        match self {
+            // Whoever takes 32 bits has no tensors that are larger.
+            Self::Signed32(indices) => indices[at] = position as i32,
+            Self::Signed64(indices) => indices[at] = position as i64,
+        }
+    }
+}
 
 /// The position that an index below 0 means from the end; `None` outside of the dimension.
 pub(crate) fn position_of(index: i64, size: usize) -> Option<usize> {
@@ -261,6 +290,26 @@ mod tests {
         );
         assert_eq!([at(3), at(-4), at(i64::MIN), at(i64::MAX)], [None; 4]);
         assert_eq!(position_of(0, 0), None);
+    }
+
+    #[test]
+    fn ordinals_are_in_the_order_of_numbers() {
+        let floats = [
+            f32::NEG_INFINITY,
+            -1.0,
+            -1e-40,
+            0.0,
+            1e-40,
+            2.0,
+            f32::INFINITY,
+            f32::NAN,
+        ];
+        let ordinals = floats.map(Number::ordinal);
+        assert!(ordinals.is_sorted_by(|x, y| x < y), "{ordinals:?}");
+        assert_eq!((-0.0f32).ordinal(), 0.0f32.ordinal());
+        let ints = [i64::MIN, -1, 0, 1, i64::MAX].map(Number::ordinal);
+        assert!(ints.is_sorted_by(|x, y| x < y), "{ints:?}");
+        assert!((-128i8).ordinal() < 127i8.ordinal() && 127u8.ordinal() < 200u8.ordinal());
     }
 
     #[test]

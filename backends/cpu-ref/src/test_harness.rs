@@ -489,7 +489,10 @@ unsafe extern "C" fn allocate_output(
         ..info.clone()
     };
     let bytes = &mut host.results[output as usize];
-    *bytes = AlignedBytes::filled(found.byte_len().unwrap(), 0xff);
+    let Some(byte_len) = found.byte_len().filter(|&n| n < 1 << 30) else {
+        return null_mut();
+    };
+    *bytes = AlignedBytes::filled(byte_len, 0xff);
     // SAFETY: there is such an output.
     let tensor = unsafe { &mut *host.outputs.add(output as usize) };
     tensor.data = bytes.as_mut().as_mut_ptr().cast();

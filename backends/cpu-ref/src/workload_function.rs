@@ -1,11 +1,12 @@
 //! Workloads that are a function of their tensors.
 
 use armnn_backend_api::{
-    Element, ExecutionContext, Inputs, LayerView, MemoryRequirements, Outputs, Result, Shape,
-    Synchronous, Workload,
+    DataType, Element, ExecutionContext, Inputs, LayerView, MemoryRequirements, Outputs, Result,
+    Shape, Synchronous, Workload,
 };
 
 use crate::{
+    element_type::{Indices, IndicesMut},
     float_workload::{input_elements, output_elements, scratch},
     layer_checks::{invalid, num_elements},
 };
@@ -107,6 +108,39 @@ impl<'x, 'i> Call<'_, 'x, 'i, '_> {
             Some(len) => output_elements(self.outputs, position, len),
             None => self.outputs.elements_mut(position),
         }
+    }
+
+    /// The indices of an input of this type.
+    pub(crate) fn indices(&self, position: usize, data_type: DataType) -> Result<Indices<'i>> {
+        Ok(match data_type {
+            DataType::Signed32 => Indices::Signed32(self.input(position)?),
+            _ => Indices::Signed64(self.input(position)?),
+        })
+    }
+
+    /// An output of indices of this type.
+    pub(crate) fn indices_mut(
+        &mut self,
+        position: usize,
+        data_type: DataType,
+    ) -> Result<IndicesMut<'_>> {
+        Ok(match data_type {
+            DataType::Signed32 => IndicesMut::Signed32(self.output(position)?),
+            _ => IndicesMut::Signed64(self.output(position)?),
+        })
+    }
+
+    /// The bytes of an input.
+    pub(crate) fn input_bytes(&self, position: usize) -> Result<&'i [u8]> {
+        match self.input_lens.get(position) {
+            Some(&len) if len > 0 => self.inputs.elements(position),
+            _ => Ok(&[]),
+        }
+    }
+
+    /// The bytes of an output.
+    pub(crate) fn output_bytes(&mut self, position: usize) -> Result<&mut [u8]> {
+        self.outputs.elements_mut(position)
     }
 
     /// Gives an output whose shape was not known its shape. One whose shape was known must have
