@@ -19,6 +19,7 @@ mod batch_mat_mul;
 mod block;
 mod cast;
 mod comparison;
+mod compress;
 mod concat;
 mod convolution2d;
 mod convolution_nchw;
@@ -30,6 +31,7 @@ mod element_type;
 mod element_workload;
 mod elementwise_binary;
 mod elementwise_unary;
+mod float_tensors;
 mod float_workload;
 mod fully_connected;
 mod gather;
@@ -39,6 +41,8 @@ mod logical_binary;
 mod lookup_table;
 mod loop_nest;
 mod matrix;
+mod non_max_suppression;
+mod non_zero;
 mod one_hot;
 mod pad;
 mod parallel;
@@ -64,6 +68,7 @@ mod test_harness;
 mod top_k;
 mod transpose;
 mod trilu;
+mod unique;
 mod weighted_sum;
 mod workload_function;
 
@@ -156,6 +161,7 @@ layers! {
     BroadcastTo: repetition::check_broadcast_to, repetition::broadcast_to_workload;
     Cast: cast::check, cast::workload;
     Comparison: comparison::check, comparison::workload;
+    Compress: compress::check, compress::workload;
     Concat: concat::check, concat::workload;
     Convolution2d: convolution2d::check, convolution2d::workload;
     Cumulative: cumulative::check, cumulative::workload;
@@ -171,6 +177,9 @@ layers! {
     GatherElements: gather_nd::check_elements, gather_nd::elements_workload;
     GatherNd: gather_nd::check_nd, gather_nd::nd_workload;
     LogicalBinary: logical_binary::check, logical_binary::workload;
+    NonMaxSuppression: non_max_suppression::check, non_max_suppression::workload;
+    NonMaxSuppressionPadded: non_max_suppression::check_padded, non_max_suppression::padded_workload;
+    NonZero: non_zero::check, non_zero::workload;
     OneHot: one_hot::check, one_hot::workload;
     Pad: pad::check, pad::workload;
     Pooling2d: pooling2d::check, pooling2d::workload;
@@ -195,6 +204,7 @@ layers! {
     TopK: top_k::check, top_k::workload;
     Transpose: transpose::check, transpose::workload;
     Trilu: trilu::check, trilu::workload;
+    Unique: unique::check, unique::workload;
 }
 
 #[cfg(test)]
