@@ -100,7 +100,11 @@ pub(crate) fn workload(
             let of_batch = &all_boxes[class / classes * boxes * 4..][..boxes * 4];
             let corners = |index| corners(of_batch, index, center_point_box);
             let chosen = &mut chosen[class * boxes..][..boxes];
-            let order = in_order(scores, score_threshold, order);
+            let is_good = |score: f32| match score_threshold {
+                Some(threshold) => score > threshold,
+                None => !score.is_nan(),
+            };
+            let order = in_order(scores, is_good, order);
             *count = choose(order, corners, iou_threshold, at_most, chosen) as u32;
         }
         let total = counts.iter().map(|&count| count as usize).sum();
@@ -117,11 +121,15 @@ pub(crate) fn workload(
     })
 }
 
-/// The boxes whose score is above the threshold, the best first.
-fn in_order<'a>(scores: &[f32], threshold: Option<f32>, order: &'a mut [u32]) -> &'a mut [u32] {
+/// The boxes whose score is good, and so not NaN, the best first.
+pub(crate) fn in_order<'a>(
+    scores: &[f32],
+    is_good: impl Fn(f32) -> bool,
+    order: &'a mut [u32],
+) -> &'a [u32] {
     let mut n = 0;
     for (index, &score) in (0..).zip(scores) {
-        if !score.is_nan() && threshold.is_none_or(|threshold| score > threshold) {
+        if is_good(score) {
             order[n] = index;
             n += 1;
         }
@@ -136,7 +144,7 @@ fn in_order<'a>(scores: &[f32], threshold: Option<f32>, order: &'a mut [u32]) ->
 
 /// Writes, of boxes in order, at most `at_most` that do not overlap a better one to `chosen`, and
 /// returns how many there are.
-fn choose(
+pub(crate) fn choose(
     order: &[u32],
     corners: impl Fn(u32) -> Corners,
     iou_threshold: f32,
@@ -236,7 +244,7 @@ pub(crate) fn padded_workload(
         let number = |position: usize| tensors.inputs[position].first().copied();
         let queue = Queue {
             boxes: tensors.inputs[0],
-            iou_threshold: number(2),
+            iou_threshold: number(2).unwrap_or(0.0),
             score_threshold: number(3),
             sigma: number(4).unwrap_or(0.0),
         };
@@ -264,7 +272,7 @@ pub(crate) fn padded_workload(
 /// Boxes that are chosen one after the other, while scores fall.
 struct Queue<'a> {
     boxes: &'a [f32],
-    iou_threshold: Option<f32>,
+    iou_threshold: f32,
     score_threshold: Option<f32>,
     sigma: f32,
 }
@@ -289,10 +297,6 @@ impl Queue<'_> {
             Some(threshold) => score > threshold,
             None => !score.is_nan(),
         };
-        let is_too_much = |iou: f32| match self.iou_threshold {
-            Some(threshold) => iou >= threshold,
-            None => iou > 0.0,
-        };
         let mut queue = Heap::new(candidates);
         for (index, &score) in (0..).zip(&*scores) {
             if is_good(score) {
@@ -311,7 +315,7 @@ impl Queue<'_> {
             let mut is_left_out = false;
             for &other in chosen[compared[index] as usize..n].iter().rev() {
                 let iou = corners(self.boxes, other, false).intersection_over_union(area);
-                if is_too_much(iou) {
+                if iou >= self.iou_threshold {
                     is_left_out = true;
                     break;
                 }
