@@ -1,32 +1,28 @@
 //! DetectionPostProcess, by TensorFlow Lite's kernel (`kernels/detection_postprocess.cc`). Of equal
-//! scores the one with the lower index comes first.
+//! scores the one with the lower class, and then the lower index, comes first.
 
-use armnn_backend_api::{
-    DataType, DetectionPostProcessDescriptor, LayerView, Result, TensorView, Workload,
-    cast_slice_mut,
-};
+use armnn_backend_api::{DataType, DetectionPostProcessDescriptor, LayerView, Result, Workload};
 
 use crate::{
     element_type::Number,
+    float_tensors::{FloatTensors, ScratchLen, float_function, taken},
     layer_checks::{
-        dims, dims_of_rank, input, input_role, invalid, num_elements, output, require_input,
-        require_output,
+        FLOATS, dims, dims_of_rank, input, input_role, invalid, num_elements, output,
+        require_input, require_output,
     },
-    non_max_suppression::{Corners, by_falling_score},
-    quantized_arithmetic::{Affine, QUANTIZED, QuantizedElement, by_quantized_type},
-    workload_function::{Call, workload_function},
+    non_max_suppression::{Corners, choose, in_order},
+    quantized_arithmetic::{Affine, QUANTIZED},
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &DetectionPostProcessDescriptor) -> Result<()> {
-    const FLOAT32: &[DataType] = &[DataType::Float32];
     for position in 0..3 {
-        require_input(layer, position, &[FLOAT32, QUANTIZED])?;
+        require_input(layer, position, &[FLOATS, QUANTIZED])?;
         let tensor = input(layer, position)?;
         if tensor.data_type().is_quantized() {
             Affine::of(tensor, &input_role(layer.layer_type(), position))?;
         }
     }
-    (0..4).try_for_each(|position| require_output(layer, position, &[FLOAT32]))
+    (0..4).try_for_each(|position| require_output(layer, position, &[&[DataType::Float32]]))
 }
 
 pub(crate) fn workload(
@@ -36,7 +32,7 @@ pub(crate) fn workload(
     let [batch, n_boxes, four] = dims_of_rank(layer, input(layer, 0)?)?;
     let [score_batch, n_scores, with_background] = dims_of_rank(layer, input(layer, 1)?)?;
     let anchors = dims(layer, input(layer, 2)?)?;
-    let [_, n_out, _] = dims_of_rank::<3>(layer, output(layer, 0)?)?;
+    let n_out = num_elements(layer, output(layer, 1)?)?;
     let classes = d.num_classes as usize;
     let most = (d.max_detections as usize).checked_mul(d.max_classes_per_detection as usize);
     let fits = (batch, four, score_batch, n_scores) == (1, 4, 1, n_boxes)
@@ -46,10 +42,9 @@ pub(crate) fn workload(
         && most == Some(n_out)
         && d.max_classes_per_detection > 0
         && num_elements(layer, output(layer, 0)?)? == 4 * n_out
-        && num_elements(layer, output(layer, 1)?)? == n_out
         && num_elements(layer, output(layer, 2)?)? == n_out
         && num_elements(layer, output(layer, 3)?)? == 1;
-    if !fits {
+    if !fits || u32::try_from(n_boxes).is_err() {
         return Err(invalid(format_args!(
             "{n_boxes} boxes with {with_background} scores and anchors of shape {anchors:?} do not \
              lead to {n_out} detections of {classes} classes"
@@ -60,47 +55,12 @@ pub(crate) fn workload(
         n_boxes,
         classes,
         with_background,
-        sources: [
-            Source::of(input(layer, 0)?)?,
-            Source::of(input(layer, 1)?)?,
-            Source::of(input(layer, 2)?)?,
-        ],
         per_class: (d.detections_per_class as usize).min(n_boxes),
     };
-    let scratch_len = detection
-        .scratch_lens()
-        .and_then(|lens| lens.iter().try_fold(0usize, |sum, &n| sum.checked_add(n)))
-        .ok_or_else(|| invalid("its tensors are too large to compute with"))?;
-    workload_function(layer, scratch_len, move |call| detection.run(call))
-}
-
-/// How the numbers of an input are read.
-#[derive(Clone, Copy)]
-enum Source {
-    Real,
-    Quantized(DataType, Affine),
-}
-
-impl Source {
-    fn of(tensor: TensorView<'_>) -> Result<Self> {
-        match tensor.data_type() {
-            DataType::Float32 => Ok(Self::Real),
-            quantized => Ok(Self::Quantized(quantized, Affine::of(tensor, "an input")?)),
-        }
-    }
-
-    fn read(self, call: &Call<'_, '_, '_, '_>, position: usize, out: &mut [f32]) -> Result<()> {
-        match self {
-            Self::Real => out.copy_from_slice(call.input(position)?),
-            Self::Quantized(data_type, affine) => by_quantized_type!(data_type, Q => {
-                let numbers = call.input::<Q>(position)?;
-                for (out, number) in out.iter_mut().zip(numbers) {
-                    *out = affine.dequantize(number.to_i32());
-                }
-            }),
-        }
+    float_function(layer, detection.scratch_len(), move |_, tensors| {
+        detection.run(tensors);
         Ok(())
-    }
+    })
 }
 
 struct Detection {
@@ -108,174 +68,151 @@ struct Detection {
     n_boxes: usize,
     classes: usize,
     with_background: usize,
-    sources: [Source; 3],
     /// With regular suppression, boxes of a class at most.
     per_class: usize,
 }
 
-/// A box that was kept: its score as it is sorted by, box and class.
-type Kept = [u64; 3];
+/// A box that was kept: a number that falls with its score, its class, and the box.
+type Kept = [u32; 3];
 
 impl Detection {
-    /// Bytes of boxes, scores, anchors, scores of a class, an order, and kept boxes.
-    fn scratch_lens(&self) -> Option<[usize; 6]> {
-        let of = |count: usize, size: usize| Some(count.checked_mul(size)?.next_multiple_of(8));
-        let kept = (self.d.max_detections as usize).min(self.n_boxes.checked_mul(self.classes)?);
-        let kept = kept.checked_add(self.per_class)?;
-        Some([
-            of(self.n_boxes, 16)?,
-            of(self.n_boxes.checked_mul(self.with_background)?, 4)?,
-            of(self.n_boxes, 16)?,
-            of(self.n_boxes, 4)?,
-            of(self.n_boxes, 8)?,
-            of(kept, size_of::<Kept>())?,
-        ])
+    /// Kept boxes at most, before those are left out that are too many.
+    fn most_kept(&self) -> usize {
+        let all = self.n_boxes.saturating_mul(self.classes);
+        let most = (self.d.max_detections as usize).min(all);
+        most.saturating_add(self.per_class)
     }
 
-    fn run(&self, call: &mut Call<'_, '_, '_, '_>) -> Result<()> {
-        let too_small = || invalid("the host gave less scratch memory than was asked for");
-        let lens = self.scratch_lens().ok_or_else(too_small)?;
-        let mut rest = call.scratch::<u8>()?;
-        let mut take = |len: usize| {
-            let (part, left) = std::mem::take(&mut rest).split_at_mut(len);
-            rest = left;
-            part
-        };
-        let [boxes, scores, anchors, class_scores] =
-            [0, 1, 2, 3].map(|i| cast_slice_mut::<f32>(take(lens[i])));
-        let [order, kept] = [4, 5].map(|i| cast_slice_mut::<u64>(take(lens[i])));
-        let (Some(boxes), Some(scores), Some(anchors), Some(class_scores)) =
-            (boxes, scores, anchors, class_scores)
-        else {
-            return Err(too_small());
-        };
-        let (Some(order), Some(kept)) = (order, kept) else {
-            return Err(too_small());
-        };
-        let scores = &mut scores[..self.n_boxes * self.with_background];
-        let class_scores = &mut class_scores[..self.n_boxes];
-        self.sources[0].read(call, 0, boxes)?;
-        self.sources[1].read(call, 1, scores)?;
-        self.sources[2].read(call, 2, anchors)?;
-        self.decode(boxes, anchors);
-        let (kept, _) = kept.as_chunks_mut::<3>();
-        let suppression = Suppression {
-            boxes,
-            iou_threshold: self.d.nms_iou_threshold,
-            score_threshold: self.d.nms_score_threshold,
-        };
+    /// Corners of the boxes and scores of a class; an order, those chosen, and kept boxes.
+    fn scratch_len(&self) -> ScratchLen {
+        ScratchLen {
+            floats: self.n_boxes.saturating_mul(5),
+            indices: self
+                .most_kept()
+                .saturating_mul(3)
+                .saturating_add(self.n_boxes.saturating_mul(2)),
+        }
+    }
+
+    fn run(&self, tensors: &mut FloatTensors<'_>) {
+        let [encodings, scores, anchors, ..] = tensors.inputs;
+        let (corners, class_scores) = tensors.scratch.split_at_mut(4 * self.n_boxes);
+        self.decode(encodings, anchors, corners);
+        let mut rest = &mut *tensors.index_scratch;
+        let order = taken(&mut rest, self.n_boxes);
+        let chosen = taken(&mut rest, self.n_boxes);
+        let (kept, _) = rest.as_chunks_mut::<3>();
         let scores = Scores {
             numbers: scores,
             with_background: self.with_background,
             background: self.with_background - self.classes,
         };
-        let (count, in_a_row) = match self.d.use_regular_nms {
-            1 => (
-                self.regular(&suppression, &scores, class_scores, order, kept),
-                1,
-            ),
-            _ => {
-                let in_a_row = self.d.max_classes_per_detection as usize;
-                (
-                    self.fast(&suppression, &scores, class_scores, order, kept),
-                    in_a_row,
-                )
+        let mut select = |class_scores: &[f32], most: usize, kept: &mut [Kept]| {
+            let is_good = |score: f32| score >= self.d.nms_score_threshold;
+            let order = in_order(class_scores, is_good, order);
+            let box_at = |index: u32| match corners[index as usize * 4..][..4] {
+                [top, left, bottom, right] => Corners {
+                    top,
+                    left,
+                    bottom,
+                    right,
+                },
+                _ => Corners::default(),
+            };
+            let n = choose(order, box_at, self.d.nms_iou_threshold, most, chosen);
+            for (kept, &index) in kept.iter_mut().zip(&chosen[..n]) {
+                // The ordinal of a Float32 has 32 bits.
+                let ordinal = class_scores[index as usize].ordinal() as u32;
+                *kept = [!ordinal, 0, index];
             }
+            n
         };
-        let kept = &kept[..count];
-        let per_box = in_a_row.min(self.classes);
-        call.output::<f32>(3)?.fill(count as f32);
-        let out = call.output::<f32>(0)?;
-        out.fill(0.0);
-        for (i, &[_, at, _]) in kept.iter().enumerate() {
-            for column in 0..per_box {
-                out[(i * in_a_row + column) * 4..][..4]
-                    .copy_from_slice(&boxes[at as usize * 4..][..4]);
-            }
-        }
-        for output in [1, 2] {
-            let out = call.output::<f32>(output)?;
-            out.fill(0.0);
-            for (i, &[_, at, class]) in kept.iter().enumerate() {
-                let mut class = class as usize;
-                for column in 0..per_box {
-                    if column > 0 {
-                        class = scores.next_best(at as usize, class);
-                    }
-                    out[i * in_a_row + column] = match output {
-                        1 => class as f32,
-                        _ => scores.of(at as usize, class),
-                    };
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Turns encoded boxes into their corners.
-    fn decode(&self, boxes: &mut [f32], anchors: &[f32]) {
-        let d = &self.d;
-        let pairs = boxes
-            .as_chunks_mut::<4>()
-            .0
-            .iter_mut()
-            .zip(anchors.as_chunks::<4>().0);
-        for (code, &[anchor_y, anchor_x, anchor_h, anchor_w]) in pairs {
-            let [y, x, h, w] = *code;
-            let y = y / d.scale_y * anchor_h + anchor_y;
-            let x = x / d.scale_x * anchor_w + anchor_x;
-            let half_h = 0.5 * (h / d.scale_h).exp() * anchor_h;
-            let half_w = 0.5 * (w / d.scale_w).exp() * anchor_w;
-            *code = [y - half_h, x - half_w, y + half_h, x + half_w];
-        }
-    }
-
-    /// All classes together: boxes are compared by their best class. Returns how many are kept.
-    fn fast(
-        &self,
-        suppression: &Suppression<'_>,
-        scores: &Scores<'_>,
-        best_scores: &mut [f32],
-        order: &mut [u64],
-        kept: &mut [Kept],
-    ) -> usize {
-        for (at, best) in best_scores.iter_mut().enumerate() {
-            *best = scores.of(at, scores.best(at));
-        }
         let most = (self.d.max_detections as usize).min(kept.len());
-        let count = suppression.select(best_scores, order, &mut kept[..most]);
-        for [_, at, class] in &mut kept[..count] {
-            *class = scores.best(*at as usize) as u64;
+        let mut count = 0;
+        let in_a_row;
+        if self.d.use_regular_nms == 1 {
+            // Each class by itself, and the best of all.
+            in_a_row = 1;
+            for class in 0..self.classes {
+                for (index, score) in class_scores.iter_mut().enumerate() {
+                    *score = scores.of(index, class);
+                }
+                let room = self.per_class.min(kept.len() - count);
+                let n = select(class_scores, room, &mut kept[count..]);
+                for [_, of, _] in &mut kept[count..count + n] {
+                    *of = class as u32;
+                }
+                count += n;
+                kept[..count].sort_unstable();
+                count = count.min(most);
+            }
+        } else {
+            // All classes together: boxes are compared by their best class.
+            in_a_row = self.d.max_classes_per_detection as usize;
+            for (index, score) in class_scores.iter_mut().enumerate() {
+                *score = scores.of(index, scores.best(index));
+            }
+            count = select(class_scores, most, kept);
+            for [_, of, index] in &mut kept[..count] {
+                *of = scores.best(*index as usize) as u32;
+            }
         }
-        count
+        self.report(
+            &kept[..count],
+            in_a_row,
+            corners,
+            &scores,
+            &mut tensors.outputs,
+        );
     }
 
-    /// Each class by itself, and the best of all.
-    fn regular(
-        &self,
-        suppression: &Suppression<'_>,
-        scores: &Scores<'_>,
-        class_scores: &mut [f32],
-        order: &mut [u64],
-        kept: &mut [Kept],
-    ) -> usize {
-        let most = self.d.max_detections as usize;
-        let mut count = 0;
-        for class in 0..self.classes {
-            for (at, score) in class_scores.iter_mut().enumerate() {
-                *score = scores.of(at, class);
-            }
-            let room = count + self.per_class.min(kept.len() - count);
-            let new = suppression.select(class_scores, order, &mut kept[count..room]);
-            for [_, _, of] in &mut kept[count..count + new] {
-                *of = class as u64;
-            }
-            count += new;
-            // By falling score; equal ones by class, and then by box.
-            kept[..count].sort_unstable_by_key(|&[score, at, class]| (score, class, at));
-            count = count.min(most);
+    /// Turns encoded boxes into their corners. As there, a corner is computed in Float64 and rounded
+    /// to Float32 twice.
+    fn decode(&self, encodings: &[f32], anchors: &[f32], corners: &mut [f32]) {
+        let d = &self.d;
+        let (encodings, _) = encodings.as_chunks::<4>();
+        let (anchors, _) = anchors.as_chunks::<4>();
+        let (corners, _) = corners.as_chunks_mut::<4>();
+        let scale = [d.scale_y, d.scale_x, d.scale_h, d.scale_w].map(f64::from);
+        for ((encoding, anchor), corners) in encodings.iter().zip(anchors).zip(corners) {
+            let [y, x, h, w] = encoding.map(f64::from);
+            let [anchor_y, anchor_x, anchor_h, anchor_w] = anchor.map(f64::from);
+            let y = (y / scale[0] * anchor_h + anchor_y) as f32;
+            let x = (x / scale[1] * anchor_w + anchor_x) as f32;
+            let half_h = (0.5 * (h / scale[2]).exp() * anchor_h) as f32;
+            let half_w = (0.5 * (w / scale[3]).exp() * anchor_w) as f32;
+            *corners = [y - half_h, x - half_w, y + half_h, x + half_w];
         }
-        count
+    }
+
+    /// Writes the outputs: each box with its best classes, in `in_a_row` places.
+    fn report(
+        &self,
+        kept: &[Kept],
+        in_a_row: usize,
+        corners: &[f32],
+        scores: &Scores<'_>,
+        outputs: &mut [&mut [f32]],
+    ) {
+        let [out_boxes, out_classes, out_scores, out_count] = outputs else {
+            return;
+        };
+        out_count.fill(kept.len() as f32);
+        [&mut *out_boxes, out_classes, out_scores]
+            .into_iter()
+            .for_each(|out| out.fill(0.0));
+        for (i, &[_, class, index]) in kept.iter().enumerate() {
+            let (mut class, index) = (class as usize, index as usize);
+            for column in 0..in_a_row.min(self.classes) {
+                if column > 0 {
+                    class = scores.next_best(index, class);
+                }
+                let place = i * in_a_row + column;
+                out_boxes[place * 4..][..4].copy_from_slice(&corners[index * 4..][..4]);
+                out_classes[place] = class as f32;
+                out_scores[place] = scores.of(index, class);
+            }
+        }
     }
 }
 
@@ -288,16 +225,16 @@ struct Scores<'a> {
 }
 
 impl Scores<'_> {
-    fn of(&self, at: usize, class: usize) -> f32 {
-        self.numbers[at * self.with_background + self.background + class]
+    fn of(&self, index: usize, class: usize) -> f32 {
+        self.numbers[index * self.with_background + self.background + class]
     }
 
     /// The best class of a box.
-    fn best(&self, at: usize) -> usize {
+    fn best(&self, index: usize) -> usize {
         let classes = self.with_background - self.background;
         let mut best = 0;
         for class in 1..classes {
-            if self.of(at, class) > self.of(at, best) {
+            if self.of(index, class) > self.of(index, best) {
                 best = class;
             }
         }
@@ -305,45 +242,11 @@ impl Scores<'_> {
     }
 
     /// The best class after this one.
-    fn next_best(&self, at: usize, class: usize) -> usize {
+    fn next_best(&self, index: usize, class: usize) -> usize {
         let classes = self.with_background - self.background;
-        let key = |class: usize| (!self.of(at, class).ordinal(), class);
+        let key = |class: usize| (!self.of(index, class).ordinal(), class);
         let after = (0..classes).filter(|&other| key(other) > key(class));
         after.min_by_key(|&other| key(other)).unwrap_or(class)
-    }
-}
-
-struct Suppression<'a> {
-    boxes: &'a [f32],
-    iou_threshold: f32,
-    score_threshold: f32,
-}
-
-impl Suppression<'_> {
-    /// Puts the best boxes that do not overlap a better one into `kept`, as many as there is room
-    /// for. Returns how many.
-    fn select(&self, scores: &[f32], order: &mut [u64], kept: &mut [Kept]) -> usize {
-        by_falling_score(order, scores);
-        let corners = |at: u64| {
-            let mut corners = [0.0; 4];
-            corners.copy_from_slice(&self.boxes[at as usize * 4..][..4]);
-            Corners(corners)
-        };
-        let mut count = 0;
-        for &at in &*order {
-            let score = scores[at as usize];
-            if count == kept.len() {
-                break;
-            }
-            // Neither does NaN pass the threshold.
-            let is_good = score >= self.score_threshold;
-            let overlaps = |other: &Kept| corners(other[1]).iou(corners(at)) > self.iou_threshold;
-            if is_good && !kept[..count].iter().any(overlaps) {
-                kept[count] = [!score.ordinal(), at, 0];
-                count += 1;
-            }
-        }
-        count
     }
 }
 

@@ -44,6 +44,7 @@ mod element_type;
 mod element_workload;
 mod elementwise_binary;
 mod elementwise_unary;
+mod float_tensors;
 mod float_workload;
 mod fully_connected;
 mod gather;
