@@ -6,7 +6,7 @@ use std::{
 };
 
 use armnn_backend_api::{BackendError, NO_TENSOR, Shape, Status};
-use armnn_network::{Inference, KnownValue, LayerId, Network, TensorId, infer};
+use armnn_network::{Inference, KnownValue, LayerId, Network, Operation, TensorId, infer};
 
 use super::{
     Location, Plan, Step, ViewSource, ViewTables,
@@ -286,9 +286,18 @@ fn split(source: &PlanSource<'_>, shapes: &[Shape], steps: Vec<Step>) -> (Vec<St
                 || source.network.tensor(*id).constant().is_some()
                 || source.derived.has(*id)
         };
-        // What finds out its own size is executed each time.
-        let is_sized = |id: &TensorId| shapes[id.index()].is_known();
-        if step.inputs.iter().flatten().all(is_constant) && step.outputs.iter().all(is_sized) {
+        // What finds out its own size is executed each time; what follows from the shapes or values
+        // that a plan is for is not the same in another plan.
+        let is_sized = |id: &TensorId| {
+            shapes[id.index()].is_known() && source.network.tensor(*id).info.shape.is_known()
+        };
+        let is_deferred = |id: &LayerId| {
+            matches!(source.network.layer(*id).operation, Operation::Deferred(_))
+        };
+        if step.inputs.iter().flatten().all(is_constant)
+            && step.outputs.iter().all(is_sized)
+            && !step.layers.iter().any(is_deferred)
+        {
             step.outputs.iter().for_each(|o| once[o.index()] = true);
             load_steps.push(step);
         } else {
