@@ -1649,7 +1649,7 @@ struct ArmnnLstmDescriptor {
     uint32_t hidden_size;
     /// 1: the batch is the first dimension; 0: time is.
     uint32_t batch_first;
-    /// 1: the input gate is 1 less the forget gate.
+    /// 1: the forget gate is 1 less the input gate.
     uint32_t input_forget;
     /// Arguments of activation functions are limited to -clip … clip; 0: they are not.
     float clip;

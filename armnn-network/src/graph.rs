@@ -76,6 +76,14 @@ impl Tensor {
         }
     }
 
+    /// What it is: a tensor of elements, or something else.
+    pub fn value_type(&self) -> ValueType {
+        match &self.value_type {
+            Some(other) => other.clone(),
+            None => ValueType::Tensor(self.info.clone()),
+        }
+    }
+
     /// The layer that produces it, if there is one.
     pub fn producer(&self) -> Option<LayerId> {
         match self.source {
@@ -149,6 +157,31 @@ pub struct Network {
     pub(crate) outputs: Vec<NetworkOutput>,
     pub(crate) variables: Vec<Variable>,
     pub(crate) initializer: Option<Arc<Network>>,
+    pub(crate) nested: Nested,
+}
+
+/// What is inside of the bodies of a network's layers, and of those bodies' layers, and so on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Nested {
+    /// How deep bodies are inside of each other.
+    depth: usize,
+    /// How many layers are in bodies. A body that several layers share counts as often.
+    layers: usize,
+}
+
+impl Nested {
+    /// The same with one more body; `None` beyond [`Network::MOST_NESTED`] or
+    /// [`Network::MOST_NESTED_LAYERS`].
+    pub(crate) fn with(self, body: &Network) -> Option<Self> {
+        let own = body.layers.len().max(1);
+        let layers = self.layers.checked_add(body.nested.layers)?;
+        let all = Self {
+            depth: self.depth.max(body.nested.depth + 1),
+            layers: layers.checked_add(own)?,
+        };
+        (all.depth <= Network::MOST_NESTED && all.layers <= Network::MOST_NESTED_LAYERS)
+            .then_some(all)
+    }
 }
 
 /// State that a network keeps from one execution to the next: what is written at the end of one is
@@ -163,7 +196,8 @@ pub struct Variable {
     pub name: String,
     /// What it holds before the first execution.
     pub initial: VariableValue,
-    /// The tensor that reads it; one of [`Network::inputs`], behind those of the model.
+    /// The tensor that reads it; its [source](Tensor::source) is that of an input, but it is none of
+    /// [`Network::inputs`].
     pub input: TensorId,
     /// What it is at the end of an execution; `None` if the network only reads it.
     pub output: Option<TensorId>,
@@ -190,6 +224,13 @@ pub struct NetworkOutput {
 }
 
 impl Network {
+    /// How deep bodies of control flow may be inside of each other.
+    pub const MOST_NESTED: usize = 64;
+
+    /// How many layers the bodies of a network may have in all, those of bodies inside of them among
+    /// them. Each layer has its bodies for itself, so that one that several share counts as often.
+    pub const MOST_NESTED_LAYERS: usize = 1 << 20;
+
     /// The tensors; [`TensorId`] is the index.
     pub fn tensors(&self) -> &[Tensor] {
         &self.tensors

@@ -84,6 +84,22 @@ pub enum ValueType {
     Optional(Box<ValueType>),
 }
 
+impl ValueType {
+    /// How deep sequences and optionals may be inside of each other.
+    pub const MOST_NESTED: usize = 8;
+
+    /// How deep sequences and optionals are inside of each other: 0 for a tensor.
+    pub fn depth(&self) -> usize {
+        let mut depth = 0;
+        let mut value = self;
+        while let Self::Sequence(of) | Self::Optional(of) = value {
+            depth += 1;
+            value = of;
+        }
+        depth
+    }
+}
+
 impl fmt::Display for ValueType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -14,11 +14,22 @@ impl HostTensor {
     /// A tensor of 0.
     ///
     /// # Errors
-    /// When a dimension is unknown, or there is no memory.
+    /// When a dimension is unknown, dimensions are larger than memory can be although another one is
+    /// 0, or there is no memory.
     pub fn zeroed(info: TensorInfo) -> Result<Self, TensorError> {
         let len = info.byte_len().ok_or_else(|| TensorError::UnknownSize {
             info: info.to_string(),
         })?;
+        // What is counted along a part of the dimensions must not overflow, even if another is 0.
+        let mut whole = info.shape.dims().iter();
+        let whole = whole.try_fold(1u64, |n, &dim| {
+            n.checked_mul(u64::try_from(dim).ok()?.max(1))
+        });
+        if whole.and_then(|n| info.data_type.byte_len(n)).is_none() {
+            return Err(TensorError::UnknownSize {
+                info: info.to_string(),
+            });
+        }
         let data = AlignedBuffer::new(len, AlignedBuffer::ALIGNMENT).map_err(|e| {
             TensorError::OutOfMemory {
                 info: info.to_string(),
@@ -93,5 +104,24 @@ impl HostTensor {
 impl std::fmt::Debug for HostTensor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("HostTensor").field(&self.info).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tensor_of_no_elements_has_no_dimensions_beyond_memory() {
+        let zeroed = |dims: [i64; 3]| {
+            let tensor = HostTensor::zeroed(TensorInfo::new(DataType::Float32, dims));
+            tensor.map(|tensor| tensor.bytes().len())
+        };
+        assert!(matches!(zeroed([0, 1 << 29, 1 << 29]), Ok(0)));
+        // 2^31 2^30 4 = 2^63
+        let error = zeroed([0, 1 << 31, 1 << 30]).unwrap_err();
+        assert!(matches!(error, TensorError::UnknownSize { .. }), "{error}");
+        assert!(zeroed([1 << 40, 0, 1 << 40]).is_err());
+        assert!(zeroed([-1, 2, 3]).is_err());
     }
 }

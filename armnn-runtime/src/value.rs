@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use armnn_backend_api::Shape;
+use armnn_backend_api::{Shape, TensorInfo};
+use armnn_network::ValueType;
 
 use crate::tensor::HostTensor;
 
@@ -59,6 +60,29 @@ impl Value {
             Self::Sequence(values) => Some(values),
             _ => None,
         }
+    }
+
+    /// Whether it is one of a type: of what a sequence holds, only that it is a sequence.
+    pub(crate) fn is_of(&self, value_type: &ValueType) -> bool {
+        match (self, value_type) {
+            (_, ValueType::Tensor(expected)) => self.is_of_info(expected),
+            (Self::Strings(strings), ValueType::Strings(expected)) => {
+                expected.accepts(&strings.shape)
+            }
+            (Self::Sequence(_), ValueType::Sequence(_))
+            | (Self::Optional(_), ValueType::Optional(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it is a tensor of a type, a shape that may have unknown dimensions, and a quantization.
+    pub(crate) fn is_of_info(&self, expected: &TensorInfo) -> bool {
+        self.as_tensor().is_some_and(|tensor| {
+            let info = tensor.info();
+            info.data_type == expected.data_type
+                && expected.shape.accepts(&info.shape)
+                && (!info.data_type.is_quantized() || info.quantization == expected.quantization)
+        })
     }
 
     /// What it is, for messages.

@@ -133,3 +133,29 @@ fn an_execution_that_does_not_end_is_interrupted() {
             .ends_with("the execution was interrupted")
     );
 }
+
+#[test]
+fn a_waker_that_panics_costs_no_thread() {
+    struct Panics;
+
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("asked to panic");
+        }
+    }
+
+    let (_runtime, loaded) = load(endless());
+    let waker = Waker::from(Arc::new(Panics));
+    // There are at most as many threads as cores.
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let mut state = loaded.create_execution_state().unwrap();
+    for _ in 0..=cores {
+        let handle = state.interrupt_handle();
+        let mut execution = state.execute_async();
+        let mut context = Context::from_waker(&waker);
+        let polled = std::pin::Pin::new(&mut execution).poll(&mut context);
+        assert!(polled.is_pending());
+        handle.interrupt();
+        (state, _) = execution.wait();
+    }
+}

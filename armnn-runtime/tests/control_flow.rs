@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use armnn_network::{
     LoopBody, Network, NetworkBuilder, ParameterRule, RuntimeOperation, ScanAxis, ScanBody,
-    SequenceOperation, TensorId, VariableValue,
+    SequenceOperation, TensorId, ValueType, VariableValue,
 };
 use armnn_runtime::{
     CreationOptions, DataType, HostTensor, LoadOptions, LoadedNetwork, OptimizerOptions, Runtime,
@@ -408,4 +408,189 @@ fn sequences_go_into_a_network_and_come_out() {
         error.to_string().starts_with("input 'all' is sequence of"),
         "{error}"
     );
+}
+
+/// A variable that holds two elements, and is assigned |x|, whose size is not known.
+fn assigning() -> LoadedNetwork {
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", f32(&[-1])).unwrap();
+    let v = builder
+        .add_variable("v", f32(&[2]), VariableValue::Zero)
+        .unwrap();
+    let abs = builder.add_abs_layer(x, "abs").unwrap();
+    builder.assign_variable("v", abs).unwrap();
+    builder.add_output_layer("before", v).unwrap();
+    load(builder.finish().unwrap())
+}
+
+#[test]
+fn a_variable_is_as_before_if_what_it_is_assigned_does_not_fit() {
+    let loaded = assigning();
+    let mut fitting = loaded.create_execution_state_for(&[[2].into()]).unwrap();
+    fitting
+        .set_input(0, tensor(&[2], &[-1.0, 2.0]).bytes())
+        .unwrap();
+    fitting.execute().unwrap();
+    assert_eq!(values(fitting.variable("v").unwrap()), [1.0, 2.0]);
+
+    let mut other = loaded.create_execution_state_for(&[[3].into()]).unwrap();
+    other.take_variables_from(&fitting);
+    let error = other.execute().unwrap_err().to_string();
+    assert!(
+        error.contains("variable 'v'") && error.contains("is assigned Float32[3]"),
+        "{error}"
+    );
+    assert_eq!(values(other.variable("v").unwrap()), [1.0, 2.0]);
+}
+
+#[test]
+fn variables_are_taken_over_one_by_one() {
+    let network = |names: &[&str]| {
+        let mut builder = NetworkBuilder::new();
+        let x = builder.add_input_layer("x", f32(&[1])).unwrap();
+        for name in names {
+            let v = builder
+                .add_variable(name, f32(&[1]), VariableValue::Elements(vec![0; 4].into()))
+                .unwrap();
+            let sum = builder.add_addition_layer(v, x, name).unwrap();
+            builder.assign_variable(name, sum).unwrap();
+            builder.add_output_layer(name, sum).unwrap();
+        }
+        load(builder.finish().unwrap())
+    };
+    let (one, both) = (network(&["a"]), network(&["a", "b"]));
+    let executed = |loaded: &LoadedNetwork, x: f32| {
+        let mut state = loaded.create_execution_state().unwrap();
+        state.set_input(0, tensor(&[1], &[x]).bytes()).unwrap();
+        state.execute().unwrap();
+        state
+    };
+    let first = executed(&one, 3.0);
+    let mut second = both.create_execution_state().unwrap();
+    second.take_variables_from(&first);
+    assert_eq!(values(second.variable("a").unwrap()), [3.0]);
+    // It has no value yet, and gets the first one.
+    assert!(second.variable("b").is_none());
+    second.set_input(0, tensor(&[1], &[4.0]).bytes()).unwrap();
+    second.execute().unwrap();
+    // 3 + 4 and 0 + 4
+    assert_eq!(values(second.variable("a").unwrap()), [7.0]);
+    assert_eq!(values(second.variable("b").unwrap()), [4.0]);
+    second.take_variables_from(&executed(&one, 8.0));
+    assert_eq!(values(second.variable("a").unwrap()), [8.0]);
+    assert_eq!(values(second.variable("b").unwrap()), [4.0]);
+}
+
+#[test]
+fn a_body_is_given_only_what_it_takes() {
+    // If of bodies that take two elements, of an input of any size.
+    let body = || {
+        let mut builder = NetworkBuilder::new();
+        let x = builder.add_input_layer("inner", f32(&[2])).unwrap();
+        builder.add_output_layer("y", x).unwrap();
+        Arc::new(builder.finish().unwrap())
+    };
+    let mut builder = NetworkBuilder::new();
+    let condition = builder.add_input_layer("condition", boolean(&[])).unwrap();
+    let x = builder.add_input_layer("x", f32(&[-1])).unwrap();
+    let operation = RuntimeOperation::If {
+        then_body: body(),
+        else_body: body(),
+    };
+    let y = builder
+        .add_runtime_layer("if", operation, &[Some(condition), Some(x)])
+        .unwrap();
+    // What follows from the declaration of the bodies.
+    let size = builder
+        .add_shape_layer(y[0], 0, 1, DataType::Signed64, "size")
+        .unwrap();
+    builder.add_output_layer("y", y[0]).unwrap();
+    builder.add_output_layer("size", size).unwrap();
+    let loaded = load(builder.finish().unwrap());
+    let run = |x: HostTensor| loaded.run(&[bool_tensor(true), x]);
+    let outputs = run(tensor(&[2], &[1.0, 2.0])).unwrap();
+    assert_eq!(outputs[1].elements::<i64>().unwrap(), [2]);
+    let error = run(tensor(&[3], &[0.0; 3])).unwrap_err().to_string();
+    assert!(
+        error.contains("'if' (If)") && error.contains("'inner'") && error.contains("Float32[3]"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_joined_is_within_the_memory_limit() {
+    // A loop puts one tensor of 1024 bytes into a sequence again and again, which takes no memory.
+    let of = || ValueType::Sequence(Box::new(ValueType::Tensor(f32(&[256]))));
+    let mut body = NetworkBuilder::new();
+    let number = TensorInfo::new(DataType::Signed64, Shape::SCALAR);
+    body.add_input_layer("iteration", number.clone()).unwrap();
+    let goes_on = body.add_input_layer("goes on", boolean(&[])).unwrap();
+    let s = body.add_value_input("s", of()).unwrap();
+    let x = body.add_input_layer("x", f32(&[256])).unwrap();
+    let insert = RuntimeOperation::Sequence(SequenceOperation::Insert);
+    let s = body
+        .add_runtime_layer("insert", insert, &[Some(s), Some(x)])
+        .unwrap();
+    body.add_output_layer("goes on", goes_on).unwrap();
+    body.add_output_layer("s", s[0]).unwrap();
+
+    let mut builder = NetworkBuilder::new();
+    let count = builder.add_input_layer("count", number).unwrap();
+    let x = builder.add_input_layer("x", f32(&[256])).unwrap();
+    let empty = RuntimeOperation::Sequence(SequenceOperation::Empty);
+    let s = builder.add_runtime_layer("empty", empty, &[]).unwrap();
+    let operation = RuntimeOperation::Loop(LoopBody {
+        network: Arc::new(body.finish().unwrap()),
+        n_carried: 1,
+    });
+    let inputs = [Some(count), None, Some(s[0]), Some(x)];
+    let s = builder
+        .add_runtime_layer("loop", operation, &inputs)
+        .unwrap();
+    let join = RuntimeOperation::Sequence(SequenceOperation::Concat {
+        axis: 0,
+        new_axis: false,
+    });
+    let y = builder
+        .add_runtime_layer("join", join, &[Some(s[0])])
+        .unwrap();
+    builder.add_output_layer("y", y[0]).unwrap();
+    let limited = LoadOptions {
+        memory_limit: Some(1 << 20),
+        ..LoadOptions::default()
+    };
+    let loaded = load_with(builder.finish().unwrap(), limited);
+    let run = |count| {
+        let x = HostTensor::zeroed(f32(&[256])).unwrap();
+        loaded.run(&[i64_tensor(&[], &[count]), x])
+    };
+    // 1024 times 1024 bytes are the limit.
+    let outputs = run(1024).unwrap();
+    assert_eq!(outputs[0].info().shape.dims(), [1024 * 256]);
+    let error = run(1025).unwrap_err().to_string();
+    assert!(
+        error.contains("'join'") && error.contains("limit of 1048576 bytes"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_network_of_one_part_ends_if_it_was_interrupted_before() {
+    let network = Network::clone(&plus(&[1], 1.0, "sum"));
+    let loaded = load(network);
+    let mut state = loaded.create_execution_state().unwrap();
+    let handle = state.interrupt_handle();
+    handle.interrupt();
+    let error = state.execute().unwrap_err().to_string();
+    assert!(error.contains("interrupted"), "{error}");
+    state.execute().unwrap();
+    handle.interrupt();
+    let x = tensor(&[1], &[1.0]);
+    let mut y = [0; 4];
+    let result = loaded.execute(&mut state, &[x.bytes()], &mut [&mut y]);
+    assert!(result.is_err());
+    loaded
+        .execute(&mut state, &[x.bytes()], &mut [&mut y])
+        .unwrap();
+    assert_eq!(f32::from_ne_bytes(y), 2.0);
 }

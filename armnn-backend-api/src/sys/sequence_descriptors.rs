@@ -36,7 +36,7 @@ pub struct ArmnnLstmDescriptor {
     pub hidden_size: u32,
     /// 1: the batch is the first dimension; 0: time is.
     pub batch_first: u32,
-    /// 1: the input gate is 1 less the forget gate.
+    /// 1: the forget gate is 1 less the input gate.
     pub input_forget: u32,
     /// Arguments of activation functions are limited to -clip … clip; 0: they are not.
     pub clip: f32,

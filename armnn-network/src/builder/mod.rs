@@ -339,7 +339,8 @@ impl NetworkBuilder {
     /// The network.
     ///
     /// # Errors
-    /// When it has no outputs, or a quantized tensor whose quantization was never declared.
+    /// When it has no outputs, or a quantized tensor whose quantization was never declared, or when the
+    /// first value of a variable is no output of the initializer, or one of another type.
     pub fn finish(self) -> Result<Network> {
         if self.network.outputs.is_empty() {
             return Err(NetworkError::NoOutputs);
@@ -350,6 +351,7 @@ impl NetworkBuilder {
                 return Err(NetworkError::tensor(&tensor.name, &tensor.info, problem));
             }
         }
+        self.check_first_values()?;
         Ok(self.network)
     }
 

@@ -4,6 +4,7 @@ use armnn_backend_api::{DataType, Shape, TensorInfo};
 
 use super::NetworkBuilder;
 use crate::error::{LayerProblem, NetworkError, Result, input_list, shown};
+use crate::graph::Nested;
 use crate::inference::merge;
 use crate::{
     LoopBody, Network, Operation, RuntimeOperation, ScanAxis, ScanBody, SequenceOperation,
@@ -19,7 +20,8 @@ impl NetworkBuilder {
     ///
     /// # Errors
     /// When the inputs are not those that the operation takes: their number, or their types, as far
-    /// as both sides know.
+    /// as both sides know. When bodies are too deep inside of each other, or too large: see
+    /// [`Network::MOST_NESTED`] and [`Network::MOST_NESTED_LAYERS`].
     pub fn add_runtime_layer(
         &mut self,
         name: &str,
@@ -28,11 +30,13 @@ impl NetworkBuilder {
     ) -> Result<Vec<TensorId>> {
         let layer_name = self.name_in_messages(name, operation.name());
         self.check_inputs(&layer_name, operation.name(), inputs)?;
-        let types: Vec<Option<ValueType>> = inputs
-            .iter()
-            .map(|id| self.value_type((*id)?))
-            .collect();
-        let outputs = output_types(&operation, &types).map_err(|problem| {
+        let types: Vec<Option<ValueType>> =
+            inputs.iter().map(|id| self.value_type((*id)?)).collect();
+        let checked = output_types(&operation, &types).and_then(|outputs| {
+            outputs.iter().try_for_each(check_depth)?;
+            Ok((outputs, self.nested_with(&operation)?))
+        });
+        let (outputs, nested) = checked.map_err(|problem| {
             let inputs = inputs.iter().map(|id| {
                 let tensor = self.tensor((*id)?)?;
                 Some((
@@ -52,23 +56,46 @@ impl NetworkBuilder {
             ValueType::Tensor(info) => (info, None),
             other => (TensorInfo::new(DataType::UInt8, Shape::SCALAR), Some(other)),
         });
-        self.push_layer(
+        let outputs = self.push_layer(
             name,
             Operation::Runtime(operation),
             inputs,
             infos.collect(),
             &[],
-        )
+        )?;
+        self.network.nested = nested;
+        Ok(outputs)
+    }
+
+    /// What is nested in the network with the bodies of one more operation.
+    fn nested_with(&self, operation: &RuntimeOperation) -> Checked<Nested> {
+        let mut nested = self.network.nested;
+        for (name, body) in operation.bodies() {
+            nested = nested.with(body).ok_or_else(|| {
+                let problem = format!(
+                    "bodies may be {} deep inside of each other, and have {} layers in all",
+                    Network::MOST_NESTED,
+                    Network::MOST_NESTED_LAYERS
+                );
+                fits(name, problem)
+            })?;
+        }
+        Ok(nested)
     }
 
     /// Adds an input of the network that is no tensor of elements.
     ///
     /// # Errors
-    /// When there are too many inputs.
+    /// When there are too many inputs, or sequences and optionals are more than
+    /// [`ValueType::MOST_NESTED`] deep inside of each other.
     pub fn add_value_input(&mut self, name: &str, value_type: ValueType) -> Result<TensorId> {
         match value_type {
             ValueType::Tensor(info) => self.add_input_layer(name, info),
             other => {
+                check_depth(&other).map_err(|problem| NetworkError::Declaration {
+                    tensor: name.to_owned(),
+                    problem: Box::new(problem),
+                })?;
                 let info = TensorInfo::new(DataType::UInt8, Shape::SCALAR);
                 let id = self.add_input_layer(name, info)?;
                 if let Some(tensor) = self.network.tensors.get_mut(id.index()) {
@@ -81,11 +108,7 @@ impl NetworkBuilder {
 
     /// What a tensor is.
     pub fn value_type(&self, id: TensorId) -> Option<ValueType> {
-        let tensor = self.tensor(id)?;
-        Some(match &tensor.value_type {
-            Some(other) => other.clone(),
-            None => ValueType::Tensor(tensor.info.clone()),
-        })
+        Some(self.tensor(id)?.value_type())
     }
 }
 
@@ -93,16 +116,8 @@ impl NetworkBuilder {
 fn body_outputs(body: &Network) -> Vec<ValueType> {
     let outputs = body.outputs().iter();
     outputs
-        .map(|output| value_type(body, output.tensor))
+        .map(|output| body.tensor(output.tensor).value_type())
         .collect()
-}
-
-fn value_type(network: &Network, id: TensorId) -> ValueType {
-    let tensor = network.tensor(id);
-    match &tensor.value_type {
-        Some(other) => other.clone(),
-        None => ValueType::Tensor(tensor.info.clone()),
-    }
 }
 
 /// The types of the outputs of an operation of the runtime.
@@ -205,6 +220,7 @@ fn scan_outputs(body: &ScanBody, inputs: &[Option<ValueType>]) -> Checked<Vec<Va
                 format!("axis {} of an input of shape {}", axis.axis, info.shape),
             )
         })?;
+        check_elements("body", info)?;
         let mut dims = info.shape.dims().to_vec();
         let size = dims.remove(at);
         if length < 0 {
@@ -249,14 +265,18 @@ fn sequence_outputs(
             problem: format!("a sequence is needed, not {other}"),
         }),
     };
-    let unknown = || ValueType::Tensor(TensorInfo::new(DataType::Float32, Shape::SCALAR));
     let sequence = |of: ValueType| ValueType::Sequence(Box::new(of));
     Ok(vec![match operation {
         S::Empty => sequence(unknown()),
         S::Construct => {
             let mut of = input(0)?.clone();
             for index in 1..inputs.len() {
-                of = general(of, input(index)?);
+                let next = input(index)?;
+                // What is deeper than its type could be made deeper without end by a loop.
+                if next.depth() != of.depth() {
+                    return Err(not_among("input", next, &of));
+                }
+                of = general(of, next);
             }
             sequence(of)
         }
@@ -267,8 +287,10 @@ fn sequence_outputs(
             // An empty sequence's type is not known.
             sequence(if same_kind(&of, &value) {
                 general(of, &value)
-            } else {
+            } else if value.depth() >= of.depth() {
                 value
+            } else {
+                return Err(not_among("input", &value, &of));
             })
         }
         S::Erase => sequence(element(0)?),
@@ -319,6 +341,26 @@ fn sequence_outputs(
     }])
 }
 
+/// What stands for the type of a value of which nothing is known: of an empty sequence, of an
+/// optional without a value.
+fn unknown() -> ValueType {
+    ValueType::Tensor(TensorInfo::new(DataType::Float32, Shape::SCALAR))
+}
+
+/// Checks that sequences and optionals are not too deep inside of each other.
+fn check_depth(value_type: &ValueType) -> Checked<()> {
+    match value_type.depth() <= ValueType::MOST_NESTED {
+        true => Ok(()),
+        false => Err(fits(
+            "value",
+            format!(
+                "sequences and optionals may be {} deep inside of each other",
+                ValueType::MOST_NESTED
+            ),
+        )),
+    }
+}
+
 /// Checks that a body takes what it is given.
 fn check_body(body: &'static str, network: &Network, given: &[Option<ValueType>]) -> Checked<()> {
     if network.inputs().len() != given.len() {
@@ -328,12 +370,13 @@ fn check_body(body: &'static str, network: &Network, given: &[Option<ValueType>]
         return Err(fits(body, "it has variables".to_owned()));
     }
     for (&id, given) in network.inputs().iter().zip(given) {
-        let taken = value_type(network, id);
+        let taken = network.tensor(id).value_type();
         if let Some(given) = given
             && !same_kind(&taken, given)
         {
             let name = shown(&network.tensor(id).name);
-            let problem = format!("its input '{name}' is {taken}, and is given {given}");
+            let differ = differ_in(&taken, given);
+            let problem = format!("its input '{name}' is {taken}, and is given {given}{differ}");
             return Err(fits(body, problem));
         }
     }
@@ -351,7 +394,9 @@ fn either(body: &'static str, one: Vec<ValueType>, other: &[ValueType]) -> Check
             if same_kind(&a, b) {
                 Ok(general(a, b))
             } else {
-                Err(fits(body, format!("output {index} is {b}, elsewhere {a}")))
+                let differ = differ_in(&a, b);
+                let problem = format!("output {index} is {b}, elsewhere {a}{differ}");
+                Err(fits(body, problem))
             }
         })
         .collect()
@@ -369,16 +414,29 @@ fn carried(
 }
 
 /// Whether a value of one type may stand where one of the other is expected: the same kind, data
-/// type and rank.
+/// type and rank, and of quantized numbers, the same quantization.
 fn same_kind(a: &ValueType, b: &ValueType) -> bool {
     match (a, b) {
         (ValueType::Tensor(a), ValueType::Tensor(b)) => {
-            a.data_type == b.data_type && a.shape.rank() == b.shape.rank()
+            a.data_type == b.data_type
+                && a.shape.rank() == b.shape.rank()
+                && a.quantization == b.quantization
         }
         (ValueType::Strings(a), ValueType::Strings(b)) => a.rank() == b.rank(),
-        (ValueType::Sequence(_), ValueType::Sequence(_)) => true,
+        // The type of an empty one is not known.
+        (ValueType::Sequence(a), ValueType::Sequence(b)) => a.depth() == b.depth(),
         (ValueType::Optional(a), ValueType::Optional(b)) => same_kind(a, b),
         _ => false,
+    }
+}
+
+/// What two types differ in that does not show in their text.
+fn differ_in(a: &ValueType, b: &ValueType) -> &'static str {
+    match (a, b) {
+        (ValueType::Tensor(a), ValueType::Tensor(b)) if a.quantization != b.quantization => {
+            " of another quantization"
+        }
+        _ => "",
     }
 }
 
@@ -402,6 +460,10 @@ fn general(a: ValueType, b: &ValueType) -> ValueType {
         (ValueType::Sequence(a), ValueType::Sequence(b)) if same_kind(&a, b) => {
             ValueType::Sequence(Box::new(general(*a, b)))
         }
+        // An empty one becomes one of the other type.
+        (ValueType::Sequence(a), ValueType::Sequence(b)) if *a == unknown() => {
+            ValueType::Sequence(b.clone())
+        }
         (ValueType::Optional(a), ValueType::Optional(b)) => {
             ValueType::Optional(Box::new(general(*a, b)))
         }
@@ -419,6 +481,7 @@ fn stacked(
     let ValueType::Tensor(info) = element else {
         return Err(no_tensor("an output that is put together", Some(element)));
     };
+    check_elements(body, info)?;
     let mut dims = info.shape.dims().to_vec();
     let at = position(axis.axis, dims.len() + 1);
     let at = at.ok_or_else(|| fits(body, format!("axis {} for {info}", axis.axis)))?;
@@ -429,6 +492,18 @@ fn stacked(
         shape,
         ..info.clone()
     }))
+}
+
+/// Checks that elements may be taken from a tensor and put together: their scale does not depend on
+/// where they stand.
+fn check_elements(body: &'static str, info: &TensorInfo) -> Checked<()> {
+    match info.quantization.scales().len() {
+        0 | 1 => Ok(()),
+        _ => {
+            let problem = "elements that are quantized along an axis cannot be taken apart";
+            Err(fits(body, format!("{problem}: {info}")))
+        }
+    }
 }
 
 /// An axis, from the end if negative, among so many dimensions.
@@ -455,6 +530,10 @@ fn one_element(inputs: &[Option<ValueType>], index: usize, data_type: DataType) 
         }
         other => Err(no_tensor("the condition", other.and_then(Option::as_ref))),
     }
+}
+
+fn not_among(input: &'static str, value: &ValueType, of: &ValueType) -> LayerProblem {
+    fits(input, format!("{value} cannot be in a sequence of {of}"))
 }
 
 fn no_tensor(what: &str, found: Option<&ValueType>) -> LayerProblem {

@@ -120,7 +120,8 @@ impl WorkloadHandle {
         (self.scratch_len, self.scratch_alignment)
     }
 
-    /// Runs or starts the workload. The caller looks after the floating-point environment.
+    /// Runs or starts the workload. The caller looks after the floating-point environment. Inputs and
+    /// outputs are tables with the number of their entries.
     ///
     /// # Safety
     /// `execution` is null or of the same context and used by this thread alone; `host`, the
@@ -130,8 +131,8 @@ impl WorkloadHandle {
         &self,
         execution: *mut ArmnnExecution,
         host: *const ArmnnExecutionContext,
-        inputs: &[ArmnnTensor],
-        outputs: &mut [ArmnnTensor],
+        (inputs, n_inputs): (*const ArmnnTensor, usize),
+        (outputs, n_outputs): (*mut ArmnnTensor, usize),
         buffer: &mut ErrorBuffer,
     ) -> Result<(), BackendError> {
         if !execution.is_null() {
@@ -143,11 +144,11 @@ impl WorkloadHandle {
                 self.raw.as_ptr(),
                 execution,
                 host,
-                inputs.as_ptr(),
-                inputs.len(),
+                inputs,
+                n_inputs,
                 size_of::<ArmnnTensor>(),
-                outputs.as_mut_ptr(),
-                outputs.len(),
+                outputs,
+                n_outputs,
                 size_of::<ArmnnTensor>(),
                 error,
             )

@@ -97,7 +97,11 @@ impl Shared {
         drop(slot);
         self.finished.notify_all();
         if let Some(waker) = waker {
-            waker.wake();
+            // A waker is the application's; if it panics, the thread still has other executions to do.
+            let woken = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+            if woken.is_err() {
+                log::error!("waking the task that waits for an execution panicked");
+            }
         }
     }
 }

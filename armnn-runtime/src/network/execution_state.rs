@@ -5,13 +5,13 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use armnn_backend_api::{BackendError, Shape, Status, TensorInfo};
+use armnn_backend_api::{Shape, TensorInfo};
 use armnn_network::{TensorId, VariableValue};
 
 use super::{
     ProfileEvent, StepTime,
     graph::LoadedVariable,
-    graph_state::{GraphState, Run},
+    graph_state::{GraphState, Run, failed, interruption},
     loaded_network::LoadedModel,
     segment_state::SegmentState,
 };
@@ -45,8 +45,8 @@ struct Parts {
     state: GraphState,
     inputs: Vec<Value>,
     outputs: Vec<Value>,
-    /// The values of the variables; none before the first execution.
-    variables: Option<Vec<Value>>,
+    /// The values of the variables; none where it is the first one.
+    variables: Vec<Option<Value>>,
     times: Vec<StepTime>,
     events: Vec<ProfileEvent>,
 }
@@ -57,7 +57,8 @@ pub struct InterruptHandle(Arc<AtomicBool>);
 
 impl InterruptHandle {
     /// Lets the execution that is going on, or else the next one, end with an error: before its next
-    /// part, or before the next iteration of a loop.
+    /// part, or before the next iteration of a loop. A network that is executed as one has a single
+    /// part; an execution of it that has begun goes on to its end, and the next one ends.
     pub fn interrupt(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -75,7 +76,7 @@ impl ExecutionState {
                 state: GraphState::new(graph),
                 inputs: empty_inputs(&model, shapes)?,
                 outputs: Vec::new(),
-                variables: None,
+                variables: vec![None; graph.variables.len()],
                 times: Vec::new(),
                 events: Vec::new(),
             })),
@@ -103,7 +104,10 @@ impl ExecutionState {
     /// variables are as before.
     pub fn execute(&mut self) -> Result<(), ExecuteError> {
         match &mut self.kind {
-            Kind::Segment(state) => state.execute(),
+            Kind::Segment(state) => {
+                check_interrupt(&self.interrupted)?;
+                state.execute()
+            }
             Kind::Graph(parts) => {
                 let result = parts.execute(&self.model, self.profiling, &self.interrupted);
                 self.interrupted.store(false, Ordering::Relaxed);
@@ -233,7 +237,10 @@ impl ExecutionState {
         outputs: &mut [&mut [u8]],
     ) -> Result<(), ExecuteError> {
         match &mut self.kind {
-            Kind::Segment(state) => state.execute_with(inputs, outputs),
+            Kind::Segment(state) => {
+                check_interrupt(&self.interrupted)?;
+                state.execute_with(inputs, outputs)
+            }
             // Not asked for.
             Kind::Graph(_) => self.execute(),
         }
@@ -269,13 +276,19 @@ impl ExecutionState {
                     given: given.bytes().len(),
                 });
             }
-            if let Kind::Segment(state) = &mut self.kind {
-                state.input_mut(index).copy_from_slice(given.bytes());
+            // The bytes count, whatever quantization the tensor was made with.
+            if matches!(self.kind, Kind::Segment(_))
+                || given.info().quantization != tensor.info.quantization
+            {
+                self.input_mut(index).copy_from_slice(given.bytes());
                 return Ok(());
             }
         }
-        let is_tensor = matches!(value, Value::Tensor(_));
-        if is_tensor == tensor.value_type.is_some() {
+        let fits = match &tensor.value_type {
+            None => matches!(value, Value::Tensor(_)),
+            Some(value_type) => value.is_of(value_type),
+        };
+        if !fits {
             let given = value.describe();
             return Err(self.wrong_kind(index, &given));
         }
@@ -339,7 +352,10 @@ impl ExecutionState {
 
     /// Whether the sizes of the outputs are known before an execution.
     pub(super) fn knows_output_sizes(&self) -> bool {
-        matches!(self.kind, Kind::Segment(_))
+        match &self.kind {
+            Kind::Segment(state) => state.knows_output_sizes(),
+            Kind::Graph(_) => false,
+        }
     }
 
     /// What a variable holds, by its name; `None` if there is no such variable, or it has no value
@@ -354,41 +370,31 @@ impl ExecutionState {
             .variables
             .iter()
             .position(|v| v.name == name)?;
-        parts.variables.as_ref()?.get(index)?.as_tensor()
+        parts.variables.get(index)?.as_ref()?.as_tensor()
     }
 
     /// Lets the variables hold again what they do before the first execution.
     pub fn reset_variables(&mut self) {
         if let Kind::Graph(parts) = &mut self.kind {
-            parts.variables = None;
+            parts.variables.fill(None);
         }
     }
 
     /// Takes over the variables of another state, which may be of another network of the same model,
-    /// such as another signature: those of the same name, type and shape. The memory is shared until
-    /// it is written.
+    /// such as another signature: those of the same name, type, shape and quantization that have a
+    /// value there. All others stay as they are. The memory is shared until it is written.
     pub fn take_variables_from(&mut self, other: &Self) {
         let (Kind::Graph(parts), Kind::Graph(others)) = (&mut self.kind, &other.kind) else {
             return;
         };
-        let Some(values) = &others.variables else {
-            return;
-        };
-        let theirs = || other.model.graph.variables.iter().zip(values);
-        let own = &self.model.graph.variables;
-        let found: Option<Vec<Value>> = own
-            .iter()
-            .enumerate()
-            .map(|(index, variable)| {
-                let same = |(other, _): &(&LoadedVariable, &Value)| {
-                    other.name == variable.name && other.info == variable.info
-                };
-                let taken = theirs().find(same).map(|(_, value)| value.clone());
-                taken.or_else(|| parts.variables.as_ref()?.get(index).cloned())
-            })
-            .collect();
-        if let Some(found) = found {
-            parts.variables = Some(found);
+        let theirs = || other.model.graph.variables.iter().zip(&others.variables);
+        for (variable, value) in self.model.graph.variables.iter().zip(&mut parts.variables) {
+            let same = |(other, _): &(&LoadedVariable, &Option<Value>)| {
+                other.name == variable.name && other.info == variable.info
+            };
+            if let Some((_, Some(taken))) = theirs().find(same) {
+                *value = Some(taken.clone());
+            }
         }
     }
 
@@ -462,6 +468,17 @@ impl ExecutionState {
     }
 }
 
+/// # Errors
+/// When the execution of a network that is one part is not to begin.
+fn check_interrupt(interrupted: &AtomicBool) -> Result<(), ExecuteError> {
+    // Written only if it is set, which is rare: others may read it, too.
+    if !interrupted.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    interrupted.store(false, Ordering::Relaxed);
+    Err(interruption())
+}
+
 impl Parts {
     fn execute(
         &mut self,
@@ -477,56 +494,82 @@ impl Parts {
             interrupted,
             memory_limit: model.memory_limit,
         };
-        let variables = match self.variables.take() {
-            Some(variables) => variables,
-            None => initial_variables(model, &mut run)?,
-        };
         let graph = &model.graph;
+        let variables = current_variables(model, &self.variables, &mut run)?;
         let inputs = self.inputs.iter().chain(&variables).cloned();
         let results = self.state.call(graph, inputs, &mut run);
-        let mut variables = variables;
-        let result = results.map(|mut outputs| {
-            let assigned = outputs.split_off(graph.outputs.len().min(outputs.len()));
-            let written = graph.variables.iter().zip(&mut variables);
-            let written = written.filter(|(variable, _)| variable.output.is_some());
-            for ((_, variable), value) in written.zip(assigned) {
-                *variable = value;
-            }
-            self.outputs = outputs;
-        });
-        self.variables = Some(variables);
-        result
+        self.variables = variables.into_iter().map(Some).collect();
+        let mut outputs = results?;
+        let assigned = outputs.split_off(graph.outputs.len().min(outputs.len()));
+        let written = || {
+            let written = graph.variables.iter().enumerate();
+            written.filter(|(_, variable)| variable.output.is_some())
+        };
+        for ((_, variable), value) in written().zip(&assigned) {
+            check_assigned(variable, value)?;
+        }
+        for ((index, _), value) in written().zip(assigned) {
+            self.variables[index] = Some(value);
+        }
+        self.outputs = outputs;
+        Ok(())
     }
 }
 
-/// What the variables hold before the first execution.
-fn initial_variables(model: &LoadedModel, run: &mut Run<'_>) -> Result<Vec<Value>, ExecuteError> {
+/// Checks that a variable holds again what it is declared to hold.
+fn check_assigned(variable: &LoadedVariable, value: &Value) -> Result<(), ExecuteError> {
+    if value.is_of_info(&variable.info) {
+        return Ok(());
+    }
+    let (held, found) = (&variable.info, value.describe());
+    Err(failed(
+        &format!("variable '{}'", variable.name),
+        format!("it holds {held}, and is assigned {found}"),
+    ))
+}
+
+/// What the variables hold: where there is no value yet, the first one.
+fn current_variables(
+    model: &LoadedModel,
+    values: &[Option<Value>],
+    run: &mut Run<'_>,
+) -> Result<Vec<Value>, ExecuteError> {
     let graph = &model.graph;
+    let mut new = graph.variables.iter().zip(values);
+    let is_computed = |(variable, value): (&LoadedVariable, &Option<Value>)| {
+        value.is_none() && matches!(variable.initial, VariableValue::Computed(_))
+    };
     let computed = match &graph.initializer {
-        Some(initializer) => GraphState::new(initializer).call(initializer, [], run)?,
-        None => Vec::new(),
+        Some(initializer) if new.any(is_computed) => {
+            GraphState::new(initializer).call(initializer, [], run)?
+        }
+        _ => Vec::new(),
     };
-    let value = |variable: &LoadedVariable| -> Result<Value, String> {
-        let made = match &variable.initial {
-            VariableValue::Zero => HostTensor::zeroed(variable.info.clone()),
-            VariableValue::Elements(bytes) => HostTensor::from_bytes(variable.info.clone(), bytes),
-            VariableValue::Computed(index) => {
-                let value = computed.get(*index);
-                return value
-                    .cloned()
-                    .ok_or_else(|| "nothing computes its first value".to_owned());
-            }
-        };
-        made.map(Value::from).map_err(|e| e.to_string())
-    };
-    let variables = graph.variables.iter().map(|variable| {
-        value(variable).map_err(|problem| ExecuteError {
-            backend: None,
-            layers: vec![format!("variable '{}'", variable.name)],
-            source: BackendError::with_status(Status::Error, problem),
-        })
+    let variables = graph.variables.iter().zip(values);
+    let variables = variables.map(|(variable, value)| match value {
+        Some(value) => Ok(value.clone()),
+        None => first_value(variable, &computed),
     });
     variables.collect()
+}
+
+/// What a variable holds before the first execution; `computed` is what the initializer gave.
+fn first_value(variable: &LoadedVariable, computed: &[Value]) -> Result<Value, ExecuteError> {
+    let made = match &variable.initial {
+        VariableValue::Zero => HostTensor::zeroed(variable.info.clone()).map(Value::from),
+        VariableValue::Elements(bytes) => {
+            HostTensor::from_bytes(variable.info.clone(), bytes).map(Value::from)
+        }
+        VariableValue::Computed(index) => {
+            let value = computed.get(*index).cloned().ok_or_else(|| {
+                let problem = "nothing computes its first value";
+                failed(&format!("variable '{}'", variable.name), problem)
+            })?;
+            check_assigned(variable, &value)?;
+            return Ok(value);
+        }
+    };
+    made.map_err(|e| failed(&format!("variable '{}'", variable.name), e.to_string()))
 }
 
 /// Tensors of 0 for the inputs; empty values for those that are no tensors.

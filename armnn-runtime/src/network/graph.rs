@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use armnn_backend_api::{Shape, TensorInfo};
-use armnn_network::{Network, RuntimeOperation, TensorId, VariableValue};
+use armnn_network::{Network, RuntimeOperation, TensorId, ValueType, VariableValue};
 
-use super::{LoadOptions, segment::LoadedSegment};
+use super::{LoadOptions, graph_state::failed, segment::LoadedSegment};
 use crate::{
-    error::LoadError,
+    error::{ExecuteError, LoadError},
     optimizer::{OptimizedGraph, OptimizedOperation, OptimizedPart},
     tensor::HostTensor,
     thread_pool::ThreadPool,
@@ -47,7 +47,7 @@ pub(super) struct LoadedOperation {
     pub(super) inputs: Vec<Option<usize>>,
     pub(super) outputs: Vec<usize>,
     /// What the outputs are, as far as it is known.
-    pub(super) output_infos: Vec<TensorInfo>,
+    pub(super) output_types: Vec<ValueType>,
 }
 
 /// A variable, with its slots.
@@ -113,6 +113,25 @@ impl LoadedGraph {
         })
     }
 
+    /// Checks that the inputs are what the network declares, on which rests what is known of it.
+    pub(super) fn check_inputs(&self, values: &[Option<Value>]) -> Result<(), ExecuteError> {
+        for (&slot, &id) in self.inputs.iter().zip(self.network.inputs()) {
+            let tensor = self.network.tensor(id);
+            let fits = |value: &Value| match &tensor.value_type {
+                None => value.is_of_info(&tensor.info),
+                Some(value_type) => value.is_of(value_type),
+            };
+            if let Some(value) = &values[slot]
+                && !fits(value)
+            {
+                let (taken, given) = (tensor.value_type(), value.describe());
+                let problem = format!("it is {taken} (? is any size), and is given {given}");
+                return Err(failed(&format!("input '{}'", tensor.name), problem));
+            }
+        }
+        Ok(())
+    }
+
     /// The segment that the network is, if it is just one.
     pub(super) fn plain(&self) -> Option<&Arc<LoadedSegment>> {
         match &self.parts[..] {
@@ -174,7 +193,30 @@ impl LoadedOperation {
                 .collect::<Result<_, _>>()?,
             inputs: optimized.inputs,
             outputs: optimized.outputs,
-            output_infos: optimized.output_infos,
+            output_types: optimized.output_types,
         })
+    }
+
+    /// Checks that the outputs are what was inferred, on which rests what is known of other layers.
+    pub(super) fn check_outputs(&self, values: &[Value]) -> Result<(), ExecuteError> {
+        let mut pairs = values.iter().zip(&self.output_types).enumerate();
+        match pairs.find(|(_, (value, expected))| !value.is_of(expected)) {
+            None => Ok(()),
+            Some((index, (value, expected))) => {
+                let found = value.describe();
+                let problem = format!(
+                    "output {index} is {found}, where {expected} (? is any size) was inferred"
+                );
+                Err(failed(&self.name, problem))
+            }
+        }
+    }
+
+    /// What an output is that is a tensor, as far as it is known.
+    pub(super) fn output_info(&self, index: usize) -> Option<&TensorInfo> {
+        match self.output_types.get(index)? {
+            ValueType::Tensor(info) => Some(info),
+            _ => None,
+        }
     }
 }

@@ -74,11 +74,17 @@ impl Run<'_> {
         if !self.interrupted.load(Ordering::Relaxed) {
             return Ok(());
         }
-        Err(ExecuteError {
-            backend: None,
-            layers: Vec::new(),
-            source: BackendError::new("the execution was interrupted"),
-        })
+        Err(interruption())
+    }
+}
+
+/// The error of an execution that was to end.
+#[cold]
+pub(super) fn interruption() -> ExecuteError {
+    ExecuteError {
+        backend: None,
+        layers: Vec::new(),
+        source: BackendError::new("the execution was interrupted"),
     }
 }
 
@@ -104,6 +110,18 @@ impl GraphState {
         inputs: impl IntoIterator<Item = Value>,
         run: &mut Run<'_>,
     ) -> Result<Vec<Value>> {
+        let result = self.execute(graph, inputs, run);
+        // What nobody reads any more is let go.
+        self.values.fill(None);
+        result
+    }
+
+    fn execute(
+        &mut self,
+        graph: &LoadedGraph,
+        inputs: impl IntoIterator<Item = Value>,
+        run: &mut Run<'_>,
+    ) -> Result<Vec<Value>> {
         for (slot, constant) in &graph.constants {
             self.values[*slot] = Some(constant.clone());
         }
@@ -111,6 +129,7 @@ impl GraphState {
         for (slot, value) in graph.inputs.iter().copied().chain(variables).zip(inputs) {
             self.values[slot] = Some(value);
         }
+        graph.check_inputs(&self.values)?;
         for (part, state) in graph.parts.iter().zip(&mut self.parts) {
             run.check_interrupt()?;
             match (part, state) {
@@ -129,6 +148,7 @@ impl GraphState {
                         .map(|slot| slot.and_then(|slot| self.values[slot].clone()))
                         .collect();
                     let outputs = operations::execute(operation, bodies, &inputs, run)?;
+                    operation.check_outputs(&outputs)?;
                     for (&slot, value) in operation.outputs.iter().zip(outputs) {
                         self.values[slot] = Some(value);
                     }
@@ -148,8 +168,6 @@ impl GraphState {
             .chain(assigned)
             .map(|slot| self.values[slot].clone())
             .collect();
-        // What nobody reads any more is let go.
-        self.values.fill(None);
         results.ok_or_else(|| ExecuteError {
             backend: None,
             layers: Vec::new(),
@@ -287,17 +305,8 @@ fn run_segment(
     }
     result?;
     for (index, &slot) in outputs.iter().enumerate() {
-        let info = state.output_info(index);
-        let bytes = state.output(index);
-        // The memory of the last execution is used again where nobody else has it.
-        if let Some(Value::Tensor(tensor)) = &mut values[slot]
-            && let Some(tensor) = Arc::get_mut(tensor)
-            && *tensor.info() == info
-        {
-            tensor.bytes_mut().copy_from_slice(bytes);
-            continue;
-        }
-        let tensor = HostTensor::from_bytes(info, bytes).map_err(|e| ExecuteError {
+        let tensor = HostTensor::from_bytes(state.output_info(index), state.output(index));
+        let tensor = tensor.map_err(|e| ExecuteError {
             backend: None,
             layers: Vec::new(),
             source: BackendError::with_status(Status::OutOfMemory, e.to_string()),

@@ -203,10 +203,12 @@ impl LoadedSegment {
             keep[output.tensor.index()] = true;
         }
         let mut released = vec![false; keep.len()];
+        let is_only_plan = self.has_one_plan();
+        let is_final = self.assignment.is_final();
         for (index, layer) in self.network.layers().iter().enumerate() {
             let context = self.contexts.get(plan.assignment.of_layer[index]);
             let context = context.and_then(OnceLock::get);
-            let stays = self.stays(index);
+            let stays = is_only_plan || self.stays(index, is_final);
             for id in layer.present_inputs() {
                 if self.network.tensor(id).constant().is_none() {
                     continue;
@@ -229,18 +231,19 @@ impl LoadedSegment {
         }
     }
 
-    /// Whether every later plan gives a layer to the backend that has it now.
-    fn stays(&self, layer: usize) -> bool {
-        // There will be no other plan.
+    /// Whether there is one plan for all inputs.
+    fn has_one_plan(&self) -> bool {
         let mut inputs = self.network.inputs().iter();
-        if inputs.all(|&i| self.network.tensor(i).info.shape.is_known())
+        inputs.all(|&i| self.network.tensor(i).info.shape.is_known())
             && !self.value_inputs.contains(&true)
-        {
-            return true;
-        }
+    }
+
+    /// Whether every later plan gives a layer to the backend that has it now; `is_final`: what a
+    /// preference gave stays.
+    fn stays(&self, layer: usize, is_final: bool) -> bool {
         match self.assignment.report.layers[layer].choice {
             Choice::Pin | Choice::Runtime => true,
-            Choice::Preference => self.assignment.is_final(),
+            Choice::Preference => is_final,
             // Where it would go when it is refused may be another backend than the one it has.
             Choice::Hint | Choice::FollowsConsumer | Choice::Reassigned => false,
         }

@@ -218,6 +218,12 @@ impl SegmentState {
         }
     }
 
+    /// Whether the sizes of all outputs are known before an execution.
+    pub(super) fn knows_output_sizes(&self) -> bool {
+        let mut outputs = self.network.network.outputs().iter();
+        outputs.all(|output| self.plan.locations[output.tensor.index()] != Location::Dynamic)
+    }
+
     /// Bytes of an input.
     pub(super) fn input_len(&self, index: usize) -> usize {
         self.plan.byte_lens[self.network.network.inputs()[index].index()]

@@ -5,7 +5,10 @@ use std::{
     ffi::c_void,
     panic::{AssertUnwindSafe, catch_unwind},
     ptr::null_mut,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicPtr, Ordering},
+    },
 };
 
 use armnn_backend_api::{
@@ -104,6 +107,8 @@ pub(crate) struct DynamicOutput {
 /// Outputs of the step that is executed that ask for their memory.
 #[derive(Default)]
 struct Requests {
+    /// The table of the step's outputs, while there are any expected.
+    outputs: AtomicPtr<ArmnnTensor>,
     /// By the number of the output.
     expected: Vec<(u32, TensorId, DataType, Shape)>,
     made: Vec<(TensorId, DynamicOutput)>,
@@ -343,8 +348,10 @@ impl StepRunner {
             let execution = self.executions[current]
                 .as_mut()
                 .map_or(null_mut(), ExecutionHandle::as_raw);
-            let (inputs, outputs) =
-                self.tensors[call.inputs..call.end].split_at_mut(call.outputs - call.inputs);
+            let tensors = self.tensors[call.inputs..call.end].as_mut_ptr();
+            let n_inputs = call.outputs - call.inputs;
+            // SAFETY: the inputs stand before the outputs in this part of the table.
+            let outputs = unsafe { tensors.add(n_inputs) };
             if let Some(times) = self.times.get_mut(index) {
                 *times = Times {
                     start_ns: monotonic_ns(),
@@ -352,13 +359,20 @@ impl StepRunner {
                 };
             }
             if !call.dynamic.is_empty() {
-                self.host.expect(&call.dynamic);
+                // SAFETY: there are as many outputs as the step has, and the call below is the only
+                // one that uses them until it returns.
+                unsafe { self.host.expect(&call.dynamic, outputs) };
             }
             // SAFETY: the execution is of the step's context; by the contract of this function,
             // the tensors and the scratch memory are valid and used by nobody else.
             let result = unsafe {
-                step.workload
-                    .execute(execution, &context, inputs, outputs, &mut self.buffer)
+                step.workload.execute(
+                    execution,
+                    &context,
+                    (tensors, n_inputs),
+                    (outputs, call.end - call.outputs),
+                    &mut self.buffer,
+                )
             };
             if let Err(e) = result {
                 return Err(self.fail(step, network, e));
@@ -385,6 +399,7 @@ impl StepRunner {
     /// Waits for what was started before a step failed.
     #[cold]
     fn fail(&mut self, step: &Step, network: &Network, error: BackendError) -> ExecuteError {
+        *self.host.requests() = Requests::default();
         if let Err(e) = finish(&mut self.executions[step.context], &mut self.buffer) {
             log::debug!("after a failed step: {e}");
             if e.status() == Status::DeviceLost {
@@ -488,9 +503,23 @@ impl Host {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes requests for these outputs from now on.
-    fn expect(&self, outputs: &[(u32, TensorId, DataType, Shape)]) {
+    /// Takes requests for these outputs of a step from now on, until they are [`made`](Self::made).
+    ///
+    /// # Safety
+    /// The outputs are numbers in the table, and until then nobody else uses it but the step.
+    unsafe fn expect(&self, outputs: &[(u32, TensorId, DataType, Shape)], table: *mut ArmnnTensor) {
+        for (index, _, _, declared) in outputs {
+            // SAFETY: by the contract of this function.
+            unsafe {
+                let output = table.add(*index as usize);
+                // What the last run put there is gone.
+                (*output).data = null_mut();
+                (*output).byte_len = 0;
+                (*output).shape = *declared.as_raw();
+            }
+        }
         *self.requests() = Requests {
+            outputs: AtomicPtr::new(table),
             expected: outputs.to_vec(),
             ..Requests::default()
         };
@@ -516,6 +545,15 @@ impl Host {
         match self.try_allocate(&requests, index, shape) {
             Ok((id, output)) => {
                 let data = output.data.as_ptr();
+                let table = requests.outputs.load(Ordering::Relaxed);
+                // SAFETY: it is one of the outputs that were expected, so that by the contract of
+                // `expect` it is in the table, and the table is there.
+                unsafe {
+                    let tensor = table.add(index as usize);
+                    (*tensor).data = data.cast();
+                    (*tensor).byte_len = output.data.len();
+                    (*tensor).shape = *output.shape.as_raw();
+                }
                 requests.made.push((id, output));
                 data
             }

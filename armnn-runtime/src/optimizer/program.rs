@@ -3,7 +3,9 @@
 use std::{collections::HashMap, sync::Arc};
 
 use armnn_backend_api::{BackendId, Capabilities, Shape, TensorInfo};
-use armnn_network::{LayerId, Network, Operation, Part, RuntimeOperation, TensorId, VariableValue};
+use armnn_network::{
+    LayerId, Network, Operation, Part, RuntimeOperation, TensorId, ValueType, VariableValue,
+};
 use bytes::Bytes;
 
 use super::{
@@ -69,7 +71,7 @@ pub(crate) struct OptimizedOperation {
     pub(crate) inputs: Vec<Option<usize>>,
     pub(crate) outputs: Vec<usize>,
     /// What the outputs are, as far as it is known.
-    pub(crate) output_infos: Vec<TensorInfo>,
+    pub(crate) output_types: Vec<ValueType>,
 }
 
 /// What the whole model shares while it is optimized.
@@ -321,8 +323,8 @@ impl<'a> ProgramOptimizer<'a> {
                 .map(|id| id.map(|id| slots.of(id)))
                 .collect(),
             outputs: layer.outputs.iter().map(|&id| slots.of(id)).collect(),
-            output_infos: (layer.outputs.iter())
-                .map(|&id| network.tensor(id).info.clone())
+            output_types: (layer.outputs.iter())
+                .map(|&id| network.tensor(id).value_type())
                 .collect(),
         })
     }
@@ -335,9 +337,8 @@ fn is_plain(network: &Network) -> bool {
         Operation::Deferred(_) | Operation::Shape { .. } | Operation::Runtime(_) => true,
     });
     let dynamic = || {
-        let produced = network.tensors().iter().filter(|t| t.producer().is_some());
-        let mut unknown = produced.filter(|t| !t.info.shape.is_known());
-        unknown.any(|_| network.parts().len() != 1)
+        let mut produced = network.tensors().iter().filter(|t| t.producer().is_some());
+        produced.any(|tensor| !tensor.info.shape.is_known()) && network.parts().len() != 1
     };
     let values = network
         .tensors()

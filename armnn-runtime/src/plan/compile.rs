@@ -6,7 +6,7 @@ use std::{
 };
 
 use armnn_backend_api::{BackendError, NO_TENSOR, Shape, Status};
-use armnn_network::{Inference, KnownValue, LayerId, Network, Operation, TensorId, infer};
+use armnn_network::{Inference, KnownValue, LayerId, Network, TensorId, infer};
 
 use super::{
     Location, Plan, Step, ViewSource, ViewTables,
@@ -276,6 +276,9 @@ fn single_layer_step(
 }
 
 /// Divides steps into those that depend on constants alone and are done once, and the others.
+///
+/// What a layer gives whose descriptor follows from tensors is another thing in each plan, also where
+/// all that the backend sees of its inputs is constant.
 fn split(source: &PlanSource<'_>, shapes: &[Shape], steps: Vec<Step>) -> (Vec<Step>, Vec<Step>) {
     let mut once = vec![false; source.network.tensors().len()];
     let mut load_steps = Vec::new();
@@ -286,17 +289,12 @@ fn split(source: &PlanSource<'_>, shapes: &[Shape], steps: Vec<Step>) -> (Vec<St
                 || source.network.tensor(*id).constant().is_some()
                 || source.derived.has(*id)
         };
-        // What finds out its own size is executed each time; what follows from the shapes or values
-        // that a plan is for is not the same in another plan.
-        let is_sized = |id: &TensorId| {
-            shapes[id.index()].is_known() && source.network.tensor(*id).info.shape.is_known()
-        };
-        let is_deferred = |id: &LayerId| {
-            matches!(source.network.layer(*id).operation, Operation::Deferred(_))
-        };
-        if step.inputs.iter().flatten().all(is_constant)
+        let is_fixed = |id: &LayerId| source.network.layer(*id).descriptor().is_some();
+        // What finds out its own size is executed each time.
+        let is_sized = |id: &TensorId| shapes[id.index()].is_known();
+        if step.layers.iter().all(is_fixed)
+            && step.inputs.iter().flatten().all(is_constant)
             && step.outputs.iter().all(is_sized)
-            && !step.layers.iter().any(is_deferred)
         {
             step.outputs.iter().for_each(|o| once[o.index()] = true);
             load_steps.push(step);

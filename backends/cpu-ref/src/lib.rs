@@ -51,6 +51,7 @@ mod quantize;
 mod quantized_arithmetic;
 mod range;
 mod reciprocal;
+mod recurrent;
 mod reduce;
 mod repetition;
 mod reshape;
@@ -68,6 +69,7 @@ mod test_harness;
 mod top_k;
 mod transpose;
 mod trilu;
+mod unidirectional_sequence_lstm;
 mod weighted_sum;
 mod workload_function;
 
@@ -176,11 +178,13 @@ layers! {
     Gather: gather::check, gather::workload;
     GatherElements: gather_nd::check_elements, gather_nd::elements_workload;
     GatherNd: gather_nd::check_nd, gather_nd::nd_workload;
+    Gru: recurrent::check_gru, recurrent::gru_workload;
     InstanceNormalization: normalization::check_instance, normalization::instance_workload;
     L2Normalization: normalization::check_l2, normalization::l2_workload;
     LayerNormalization: normalization::check_layer, normalization::layer_workload;
     LogSoftmax: normalization::check_log_softmax, normalization::log_softmax_workload;
     LogicalBinary: logical_binary::check, logical_binary::workload;
+    Lstm: recurrent::check_lstm, recurrent::lstm_workload;
     Normalization: local_response::check, local_response::workload;
     OneHot: one_hot::check, one_hot::workload;
     Pad: pad::check, pad::workload;
@@ -194,6 +198,7 @@ layers! {
     Resize: resize::check, resize::workload;
     ReverseSequence: reverse_sequence::check, reverse_sequence::workload;
     ReverseV2: repetition::check_reverse, repetition::reverse_workload;
+    Rnn: recurrent::check_rnn, recurrent::rnn_workload;
     ScatterElements: scatter::check_elements, scatter::elements_workload;
     ScatterNd: scatter::check_nd, scatter::nd_workload;
     Select: select::check, select::workload;
@@ -209,6 +214,7 @@ layers! {
     TransposeConvolution2d: strided_convolution::check_transpose2d, strided_convolution::transpose2d_workload;
     TransposeConvolution3d: strided_convolution::check_transpose3d, strided_convolution::transpose3d_workload;
     Trilu: trilu::check, trilu::workload;
+    UnidirectionalSequenceLstm: unidirectional_sequence_lstm::check, unidirectional_sequence_lstm::workload;
 }
 
 #[cfg(test)]

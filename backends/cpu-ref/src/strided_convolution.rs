@@ -433,7 +433,7 @@ impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedWindo
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
-        input: &[X],
+        input: &[i16],
         weights: &[W],
         bias: Bias<'_>,
         output: &mut [X],
@@ -442,12 +442,11 @@ impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedWindo
         let (step_x, step_w) = (windows.input.channel, windows.weights.channel);
         let narrow = |number: i32, zero: i16| (number as i16).wrapping_sub(zero);
         windows.for_each_output(context, output, |batch, channel, position| {
-            let zero_x = self.layer.input_zero_point;
             let zero_w = self.layer.weight_zero_points[channel];
             let mut sum = X::Sum::ZERO.add(bias.of_channel(channel));
             windows.for_each_tap(batch, channel, position, |at_x, at_w| {
                 for i in 0..windows.in_group {
-                    let x = narrow(input[at_x + i * step_x].to_i32(), zero_x);
+                    let x = input[at_x + i * step_x];
                     let w = narrow(weights[at_w + i * step_w].to_i32(), zero_w);
                     sum = sum.add_product(x, w);
                 }

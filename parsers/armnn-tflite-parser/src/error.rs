@@ -66,6 +66,25 @@ pub enum TfliteParserError {
         problem: String,
     },
 
+    /// The model names no function so.
+    #[error(
+        "lowering {model}: no signature \"{}\"; {}",
+        Short(key),
+        if keys.is_empty() {
+            "the model has none: parse it without one".to_owned()
+        } else {
+            format!("the model has {}", Listed(keys))
+        }
+    )]
+    NoSuchSignature {
+        /// Path of the model, or what stands for one.
+        model: String,
+        /// What was asked for.
+        key: String,
+        /// What there is.
+        keys: Vec<String>,
+    },
+
     /// The model is sound, but uses what cannot become a layer of a network.
     #[error(
         "lowering {model}: {refusals}; convert the model without them, or, for custom operators, \
@@ -221,6 +240,23 @@ impl fmt::Display for Short<'_> {
             f.write_str("…")
         } else {
             Ok(())
+        }
+    }
+}
+
+/// Names from a file, quoted; the first ten.
+struct Listed<'a>(&'a [String]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 10;
+        for (index, name) in self.0.iter().take(MOST).enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}\"{}\"", Short(name))?;
+        }
+        match self.0.len().saturating_sub(MOST) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
         }
     }
 }

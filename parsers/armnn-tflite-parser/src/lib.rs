@@ -32,8 +32,27 @@
 //!
 //! A layer has the name of the tensor that it writes. Where an operator becomes several layers, the
 //! last has that name, and the others have their type appended to it (`conv1/Convolution2d`). A
-//! fused activation is a layer of its own. Inputs that determine shapes (axes, sizes, paddings) must
-//! be constant and become part of the layer; they are no tensors of the network.
+//! fused activation is a layer of its own. Inputs that determine shapes (axes, sizes, paddings)
+//! become part of the layer where they are constant or follow from shapes; else they are its
+//! [parameters](armnn_network::Deferred).
+//!
+//! The file's shapes of computed tensors do not count: they follow from those of the inputs, whose
+//! dimensions may be unknown (-1 in the shape signature).
+//!
+//! # Control flow and state
+//!
+//! WHILE and IF are operations of the runtime, whose bodies are networks of their own; the names of
+//! their layers begin with that of the operator (`loop/body/sum`).
+//!
+//! Resource variables, and the states of recurrent operators, are
+//! [variables](armnn_network::Variable) of the network. A variable has its shared name, a state that
+//! of its tensor. CALL_ONCE gives first values; what nothing gives one is 0. The functions that a
+//! model names by signatures are networks each ([`parse_signature`]), whose variables have the same
+//! names.
+//!
+//! # What there is not
+//!
+//! Strings, hash tables, random numbers, and operators of TensorFlow (Flex) are refused by name.
 
 mod error;
 mod lowering;
@@ -65,4 +84,7 @@ mod test_model;
 
 pub use error::{Place, Refusals, TfliteParserError, UnsupportedOperator, UnsupportedUse};
 pub use model::is_tflite;
-pub use parser::{TfliteParser, TfliteParserOptions, parse, parse_bytes};
+pub use parser::{
+    SignatureInfo, TfliteParser, TfliteParserOptions, parse, parse_bytes, parse_signature,
+    signatures,
+};

@@ -34,7 +34,9 @@ pub(crate) use operator::OperatorOptions;
 pub use operator::{Operator, OperatorCode, TensorIndices};
 pub use signature::Signature;
 pub use subgraph::SubGraph;
-pub use tensor::{Quantization, QuantizationDetails, Tensor, TensorType};
+pub use tensor::{
+    Quantization, QuantizationDetails, Sparsity, StoredDimension, Tensor, TensorType,
+};
 
 /// The only schema version there has ever been under the identifier `TFL3`.
 const SCHEMA_VERSION: u32 = 3;

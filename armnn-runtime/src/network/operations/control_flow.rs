@@ -68,7 +68,7 @@ pub(super) fn execute_loop(
         iteration = iteration.saturating_add(1);
     }
     for (index, stack) in scanned.into_iter().enumerate() {
-        let info = layer.operation.output_infos.get(n_carried + index);
+        let info = layer.operation.output_info(n_carried + index);
         carried.push(stack.finish(layer, info)?.into());
     }
     Ok(carried)

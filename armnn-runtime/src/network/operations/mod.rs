@@ -29,7 +29,7 @@ pub(super) fn execute(
         }
         RuntimeOperation::Scan(body) => scan::execute(&layer, body, bodies, run),
         RuntimeOperation::Sequence(operation) => {
-            sequence::execute(&layer, operation).map(|value| vec![value])
+            sequence::execute(&layer, operation, run.memory_limit).map(|value| vec![value])
         }
         other => Err(layer.failed(format!("{} is not executed yet", other.name()))),
     }
@@ -119,6 +119,16 @@ impl Layer<'_> {
             _ => Err(self.failed(format!(
                 "the condition must be Boolean, and is {}",
                 value.describe()
+            ))),
+        }
+    }
+
+    /// Checks that a tensor is not larger than what the tensors of a state may take.
+    fn check_limit(&self, info: &TensorInfo, memory_limit: u64) -> Result<()> {
+        match info.byte_len() {
+            Some(len) if len as u64 <= memory_limit => Ok(()),
+            _ => Err(self.failed(format!(
+                "{info} is larger than the memory limit of {memory_limit} bytes"
             ))),
         }
     }

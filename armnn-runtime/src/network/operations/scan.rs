@@ -53,7 +53,7 @@ pub(super) fn execute(
         }
     }
     for (index, (elements, &axis)) in put_together.into_iter().zip(&body.outputs).enumerate() {
-        let declared = layer.operation.output_infos.get(n_states + index);
+        let declared = layer.operation.output_info(n_states + index);
         states.push(join(layer, &elements, axis, declared, run)?.into());
     }
     Ok(states)
@@ -165,15 +165,7 @@ fn join(
         shape,
         ..info.clone()
     };
-    if joined
-        .byte_len()
-        .is_none_or(|len| len as u64 > run.memory_limit)
-    {
-        let limit = run.memory_limit;
-        return Err(layer.failed(format!(
-            "{joined} is larger than the limit of {limit} bytes"
-        )));
-    }
+    layer.check_limit(&joined, run.memory_limit)?;
     let mut joined = layer.new_tensor(joined)?;
     if inner > 0 {
         let count = tensors.len();

@@ -11,7 +11,11 @@ use crate::{tensor::HostTensor, value::Value};
 /// The most parts that a tensor is split into.
 const MOST_PARTS: usize = 1 << 24;
 
-pub(super) fn execute(layer: &Layer<'_>, operation: &SequenceOperation) -> Result<Value> {
+pub(super) fn execute(
+    layer: &Layer<'_>,
+    operation: &SequenceOperation,
+    memory_limit: u64,
+) -> Result<Value> {
     use SequenceOperation as S;
     Ok(match operation {
         S::Empty => Vec::new().into(),
@@ -57,7 +61,7 @@ pub(super) fn execute(layer: &Layer<'_>, operation: &SequenceOperation) -> Resul
             layer.scalar(DataType::Signed64, &count.to_ne_bytes())?
         }
         S::Split { axis, keep_dims } => split(layer, *axis, *keep_dims)?,
-        S::Concat { axis, new_axis } => concat(layer, *axis, *new_axis)?,
+        S::Concat { axis, new_axis } => concat(layer, *axis, *new_axis, memory_limit)?,
         S::Optional => Value::Optional(layer.optional(0).cloned().map(Arc::new)),
         S::HasElement => {
             let has = match layer.optional(0) {
@@ -179,7 +183,7 @@ fn part_sizes(layer: &Layer<'_>, whole: usize) -> Result<Vec<usize>> {
     }
 }
 
-fn concat(layer: &Layer<'_>, axis: i64, new_axis: bool) -> Result<Value> {
+fn concat(layer: &Layer<'_>, axis: i64, new_axis: bool, memory_limit: u64) -> Result<Value> {
     let values = layer.sequence(0)?;
     let mut tensors: Vec<(&HostTensor, TensorInfo)> = Vec::with_capacity(values.len());
     for value in values {
@@ -209,6 +213,7 @@ fn concat(layer: &Layer<'_>, axis: i64, new_axis: bool) -> Result<Value> {
     let mut size = 0i64;
     for (_, other) in &tensors {
         let same = other.data_type == info.data_type
+            && other.quantization == info.quantization
             && other.shape.rank() == info.shape.rank()
             && (other.shape.dims().iter().zip(info.shape.dims()).enumerate())
                 .all(|(at, (a, b))| at == axis || a == b);
@@ -220,10 +225,13 @@ fn concat(layer: &Layer<'_>, axis: i64, new_axis: bool) -> Result<Value> {
     let mut dims = info.shape.dims().to_vec();
     dims[axis] = size;
     let shape = Shape::new(&dims).map_err(|e| layer.failed(e.to_string()))?;
-    let mut joined = layer.new_tensor(TensorInfo {
+    let info = TensorInfo {
         shape,
         ..info.clone()
-    })?;
+    };
+    // A sequence may hold one tensor many times, at no cost.
+    layer.check_limit(&info, memory_limit)?;
+    let mut joined = layer.new_tensor(info)?;
     let whole = Rows::new(layer, joined.info(), axis)?;
     let mut start = 0;
     for (tensor, info) in &tensors {

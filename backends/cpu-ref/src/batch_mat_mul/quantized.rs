@@ -11,7 +11,7 @@ use crate::{
     layer_checks::{input, output, require_input, require_output},
     matrix::MatrixProduct,
     quantized_arithmetic::{Affine, Multiplier, QUANTIZED, by_quantized_type},
-    weighted_sum::{Activation, Sum, dot},
+    weighted_sum::{Activation, Sum, without_zero_point},
 };
 
 /// Refuses operands of two types, and tensors without exactly one scale.
@@ -74,7 +74,14 @@ impl<Q: Activation> QuantizedBatchMatMul<Q> {
             if transpose_y && !transpose_x {
                 let x = &x[row * k..][..k];
                 for (column, out) in out.iter_mut().enumerate() {
-                    *out = number(dot((x, zero_x), (&y[column * k..][..k], zero_y)));
+                    let y = &y[column * k..][..k];
+                    let sum = x.iter().zip(y).fold(Q::Sum::ZERO, |sum, (&x, &y)| {
+                        sum.add_product(
+                            without_zero_point(x, zero_x),
+                            without_zero_point(y, zero_y),
+                        )
+                    });
+                    *out = number(sum);
                 }
                 continue;
             }
@@ -87,7 +94,7 @@ impl<Q: Activation> QuantizedBatchMatMul<Q> {
                     } else {
                         x[row * k + i]
                     };
-                    let x = (x.to_i32() as i16).wrapping_sub(zero_x);
+                    let x = without_zero_point(x, zero_x);
                     for (lane, sum) in sums[..out.len()].iter_mut().enumerate() {
                         let column = first + lane;
                         let y = if transpose_y {
@@ -95,7 +102,7 @@ impl<Q: Activation> QuantizedBatchMatMul<Q> {
                         } else {
                             y[i * n + column]
                         };
-                        *sum = sum.add_product(x, (y.to_i32() as i16).wrapping_sub(zero_y));
+                        *sum = sum.add_product(x, without_zero_point(y, zero_y));
                     }
                 }
                 for (out, sum) in out.iter_mut().zip(sums) {
@@ -131,7 +138,6 @@ impl<Q: Activation> Kernel for QuantizedBatchMatMul<Q> {
 mod tests {
     use armnn_backend_api::{BatchMatMulDescriptor, DataType, Element, Quantization, TensorInfo};
 
-    use super::*;
     use crate::test_harness::{Call, assert_refused, typed};
 
     fn multiplied<T: Element>(

@@ -23,12 +23,11 @@ pub(super) fn leaky_relu(context: &mut Context<'_, '_, '_>) -> Result {
 }
 
 pub(super) fn gelu(context: &mut Context<'_, '_, '_>) -> Result {
-    if context.options::<GeluOptionsRef<'_>>()?.approximate()? {
-        return Err(Problem::unsupported(
-            "the approximation of Gelu by a tangent (approximate); the exact function is supported",
-        ));
-    }
-    plain(context, ActivationFunction::Gelu, 0.0, 0.0)
+    let function = match context.options::<GeluOptionsRef<'_>>()?.approximate()? {
+        true => ActivationFunction::GeluTanh,
+        false => ActivationFunction::Gelu,
+    };
+    plain(context, function, 0.0, 0.0)
 }
 
 /// The layer for an activation that is an option of another operator, whose output is of this type.
@@ -97,11 +96,17 @@ mod tests {
     }
 
     #[test]
-    fn the_approximation_of_gelu_is_refused() {
-        let options = write::GeluOptions { approximate: true };
-        let options = write::BuiltinOptions::GeluOptions(Box::new(options));
-        let refused = lower(Op::Gelu, &[float(&[3])], &[float(&[3])], options);
-        assert_refused(refused, "operator 0 (GELU): the approximation of Gelu");
+    fn the_approximation_of_gelu_is_a_function_of_its_own() {
+        for (approximate, function) in [
+            (false, ActivationFunction::Gelu),
+            (true, ActivationFunction::GeluTanh),
+        ] {
+            let options = write::GeluOptions { approximate };
+            let options = write::BuiltinOptions::GeluOptions(Box::new(options));
+            let network = lower(Op::Gelu, &[float(&[3])], &[float(&[3])], options).unwrap();
+            let expected = ActivationDescriptor::new(function, 0.0, 0.0);
+            assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+        }
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! What the lowering of one operator works with.
 
-use armnn_backend_api::{DataType, LayerDescriptor, ReshapeDescriptor, Shape, TensorInfo};
-use armnn_network::{OutputDeclaration, TensorId};
-use bytes::Bytes;
+use armnn_backend_api::{LayerDescriptor, ReshapeDescriptor, Shape, TensorInfo};
+use armnn_network::{OutputDeclaration, ParameterRule, TensorId};
 use planus::ReadAsRoot;
 
 use super::options::Options;
 use super::problem::{Problem, Result};
-use super::tensor_info::{declaration, tensor_info};
-use super::{Lowering, Value, activation, check_storage, constant_data, cut, in_tensor};
+use super::subgraph::{Lowering, Value, check_storage, in_tensor};
+use super::tensor_info::{declaration, has_shape, quantization, tensor_info};
+use super::{activation, cut};
 use crate::error::Short;
 use crate::model::{Operator, OperatorOptions, Tensor};
 use crate::schema_generated::ActivationFunctionType;
@@ -73,89 +73,17 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
 
     /// The options, all at their defaults where the file has none.
     pub(super) fn options<T: Options<'a>>(&self) -> Result<T> {
-        match self.operator.options {
-            OperatorOptions::None => Ok(<T as ReadAsRoot<'a>>::read_as_root(NO_OPTIONS)?),
-            OperatorOptions::First(options) => T::of(options)
-                .ok_or_else(|| Problem::malformed(format!("its options are {}", options.name()))),
-            OperatorOptions::Second(options) => Err(Problem::malformed(format!(
-                "its options are {}",
-                options.name()
-            ))),
-            OperatorOptions::Unknown { union, number } => Err(Problem::unsupported(format!(
-                "options of a kind that is not known here ({union} {number})"
-            ))),
-        }
-    }
-
-    /// The elements of a constant of INT32 or INT64 that becomes part of a layer, `most` of them at
-    /// most; `what` is it for messages. None where the input is absent.
-    pub(super) fn optional_integers(
-        &self,
-        position: usize,
-        most: usize,
-        what: &str,
-    ) -> Result<Option<Vec<i64>>> {
-        let Some(index) = self.operator.inputs.get(position) else {
-            return Ok(None);
-        };
-        let tensor = &self.lowering.graph.tensors[index];
-        self.constant(index, what)
-            .and_then(|(info, data)| integers(&info, &data, most, what))
-            .map(Some)
-            .map_err(|problem| in_tensor(problem, index, tensor))
-    }
-
-    /// The same for an input that must be there.
-    pub(super) fn integers(&self, position: usize, most: usize, what: &str) -> Result<Vec<i64>> {
-        self.optional_integers(position, most, what)?
-            .ok_or_else(|| Problem::malformed(format!("input {position}, {what}, is left out")))
-    }
-
-    /// A constant of one INT32 or INT64.
-    pub(super) fn integer(&self, position: usize, what: &str) -> Result<i64> {
-        match self.integers(position, 1, what)?[..] {
-            [value] => Ok(value),
-            _ => Err(Problem::malformed(format!("{what} is not there"))),
-        }
-    }
-
-    /// A constant of one number, as the real number that it stands for.
-    pub(super) fn number(&self, position: usize, what: &str) -> Result<f64> {
-        let index =
-            self.operator.inputs.get(position).ok_or_else(|| {
-                Problem::malformed(format!("input {position}, {what}, is left out"))
-            })?;
-        let tensor = &self.lowering.graph.tensors[index];
-        self.constant(index, what)
-            .and_then(|(info, data)| real(&info, &data, what))
-            .map_err(|problem| in_tensor(problem, index, tensor))
-    }
-
-    /// The elements of a tensor that must be constant.
-    fn constant(&self, index: usize, what: &str) -> Result<(TensorInfo, Bytes)> {
-        let tensor = &self.lowering.graph.tensors[index];
-        let computed = match self.lowering.values[index] {
-            Value::Ready(id) => {
-                let tensor = self.lowering.builder.tensor(id);
-                tensor.is_none_or(|tensor| tensor.constant().is_none())
+        let (found, name) = match self.operator.options {
+            OperatorOptions::None => return Ok(<T as ReadAsRoot<'a>>::read_as_root(NO_OPTIONS)?),
+            OperatorOptions::First(options) => (T::of(options), options.name()),
+            OperatorOptions::Second(options) => (T::of_second(options), options.name()),
+            OperatorOptions::Unknown { union, number } => {
+                return Err(Problem::unsupported(format!(
+                    "options of a kind that is not known here ({union} {number})"
+                )));
             }
-            Value::Refused => tensor.data.is_none(),
-            Value::Pending => false,
         };
-        if computed {
-            return Err(Problem::unsupported(format!(
-                "{what} computed by the model; it must be constant"
-            )));
-        }
-        check_storage(tensor)?;
-        let scales = tensor.quantization.as_ref().map_or(0, |q| q.scales.len());
-        if scales > 1 {
-            let problem = format!("{what} with {scales} scales; it must have one or none");
-            return Err(Problem::unsupported(problem));
-        }
-        let info = tensor_info(tensor)?;
-        let data = constant_data(tensor, &info)?;
-        Ok((info, data))
+        found.ok_or_else(|| Problem::malformed(format!("its options are {name}")))
     }
 
     /// The tensor of the subgraph that the operator writes.
@@ -166,7 +94,8 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
             .ok_or_else(|| Problem::malformed(format!("output {position} is left out")))
     }
 
-    /// What the file says of an output.
+    /// What the file says of an output, but for its shape: that follows from those of the inputs,
+    /// which may be others than when the file was written.
     pub(super) fn declaration(&self, position: usize) -> Result<OutputDeclaration> {
         let tensor = self.output_tensor(position)?;
         check_storage(tensor)
@@ -175,6 +104,46 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
                 let index = self.operator.outputs.get(position).unwrap_or_default();
                 in_tensor(problem, index, tensor)
             })
+    }
+
+    /// What the file says of an output, but for its shape and its type, which is that of a tensor.
+    pub(super) fn declaration_like(
+        &self,
+        position: usize,
+        id: TensorId,
+    ) -> Result<OutputDeclaration> {
+        let data_type = self.info(id)?.data_type;
+        let declared = self.declaration(position);
+        match &declared {
+            Ok(declaration) if declaration.data_type != Some(data_type) => {}
+            _ => return declared,
+        }
+        let tensor = self.output_tensor(position)?;
+        let quantization = quantization(tensor)?;
+        Ok(OutputDeclaration {
+            name: (!tensor.name.is_empty()).then(|| tensor.name.to_owned()),
+            data_type: Some(data_type),
+            quantization: (!quantization.is_none()).then_some(quantization),
+            shape: None,
+        })
+    }
+
+    /// The shape that the file says of an output, if it says any.
+    pub(super) fn declared_shape(&self, position: usize) -> Result<Option<Shape>> {
+        let tensor = self.output_tensor(position)?;
+        Ok(match has_shape(tensor) {
+            true => Some(tensor_info(tensor)?.shape),
+            false => None,
+        })
+    }
+
+    /// What an input is that must be there.
+    pub(super) fn input_value(&mut self, position: usize) -> Result<Value> {
+        let index = self.operator.inputs.get(position);
+        match index.map(|index| self.lowering.values[index]) {
+            Some(value @ (Value::Handle(_) | Value::Complex(_))) => Ok(value),
+            _ => self.input(position).map(Value::Ready),
+        }
     }
 
     /// Adds a layer that is not the operator's last; it is named after output `position` and its
@@ -187,7 +156,7 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         declaration: OutputDeclaration,
     ) -> Result<TensorId> {
         let descriptor = descriptor.into();
-        let name = self.step_name(position, &descriptor)?;
+        let name = self.step_name(position, &descriptor.layer_type().to_string())?;
         let outputs = [OutputDeclaration {
             name: None,
             ..declaration
@@ -207,7 +176,7 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         declarations: &[OutputDeclaration],
     ) -> Result<Vec<TensorId>> {
         let descriptor = descriptor.into();
-        let name = self.step_name(0, &descriptor)?;
+        let name = self.step_name(0, &descriptor.layer_type().to_string())?;
         let builder = &mut self.lowering.builder;
         Ok(builder.add_layer(&name, descriptor, inputs, declarations)?)
     }
@@ -240,12 +209,63 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         inputs: &[Option<TensorId>],
         declaration: OutputDeclaration,
     ) -> Result {
-        let name = self.output_tensor(position)?.name;
+        let name = self.layer_name(position)?;
         let ids = self
             .lowering
             .builder
-            .add_layer(name, descriptor, inputs, &[declaration])?;
+            .add_layer(&name, descriptor, inputs, &[declaration])?;
         self.bind(position, single(&ids)?)
+    }
+
+    /// Adds the layer that writes output `position`, and whose descriptor follows from parameters.
+    pub(super) fn emit_by_rule(
+        &mut self,
+        position: usize,
+        rule: ParameterRule,
+        inputs: &[Option<TensorId>],
+        parameters: &[Option<TensorId>],
+        declaration: OutputDeclaration,
+    ) -> Result {
+        let name = self.layer_name(position)?;
+        let builder = &mut self.lowering.builder;
+        let ids = builder.add_deferred_layer(&name, rule, inputs, parameters, &[declaration])?;
+        self.bind(position, single(&ids)?)
+    }
+
+    /// Such a layer that writes all outputs.
+    pub(super) fn emit_all_by_rule(
+        &mut self,
+        rule: ParameterRule,
+        inputs: &[Option<TensorId>],
+        parameters: &[Option<TensorId>],
+        declarations: &[OutputDeclaration],
+    ) -> Result {
+        let name = self.layer_name(0)?;
+        let builder = &mut self.lowering.builder;
+        let ids = builder.add_deferred_layer(&name, rule, inputs, parameters, declarations)?;
+        for (position, &id) in ids.iter().enumerate().take(self.output_count()) {
+            self.bind(position, id)?;
+        }
+        Ok(())
+    }
+
+    /// Such a layer that is not the operator's last.
+    pub(super) fn step_by_rule(
+        &mut self,
+        position: usize,
+        rule: ParameterRule,
+        inputs: &[Option<TensorId>],
+        parameters: &[Option<TensorId>],
+        declaration: OutputDeclaration,
+    ) -> Result<TensorId> {
+        let name = self.step_name(position, &rule.layer_type().to_string())?;
+        let outputs = [OutputDeclaration {
+            name: None,
+            ..declaration
+        }];
+        let builder = &mut self.lowering.builder;
+        let ids = builder.add_deferred_layer(&name, rule, inputs, parameters, &outputs)?;
+        single(&ids)
     }
 
     /// Adds one layer that writes all outputs.
@@ -256,14 +276,15 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         declarations: &[OutputDeclaration],
     ) -> Result {
         let name = match self.output_count() {
-            0 => "",
-            _ => self.output_tensor(0)?.name,
+            0 => String::new(),
+            _ => self.layer_name(0)?,
         };
         let ids = self
             .lowering
             .builder
-            .add_layer(name, descriptor, inputs, declarations)?;
-        for (position, &id) in ids.iter().enumerate() {
+            .add_layer(&name, descriptor, inputs, declarations)?;
+        // Outputs that the operator does not ask for may be there.
+        for (position, &id) in ids.iter().enumerate().take(self.output_count()) {
             self.bind(position, id)?;
         }
         Ok(())
@@ -277,16 +298,34 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         function: ActivationFunctionType,
     ) -> Result {
         let declaration = self.declaration(0)?;
+        self.emit_activated_as(descriptor, inputs, function, declaration)
+    }
+
+    /// The same, of a type that is known otherwise than from the file.
+    pub(super) fn emit_activated_as(
+        &mut self,
+        descriptor: impl Into<LayerDescriptor>,
+        inputs: &[Option<TensorId>],
+        function: ActivationFunctionType,
+        declaration: OutputDeclaration,
+    ) -> Result {
         match activation::fused(function, declaration.data_type)? {
-            None => self.emit(descriptor, inputs),
+            None => self.emit_declared(0, descriptor, inputs, declaration),
             Some(activation) => {
-                let id = self.step(0, descriptor, inputs, declaration)?;
-                self.emit(activation, &[Some(id)])
+                let id = self.step(0, descriptor, inputs, declaration.clone())?;
+                self.emit_declared(0, activation, &[Some(id)], declaration)
             }
         }
     }
 
-    /// Adds the Reshape to `target` that writes output `position`. Dimensions below 0 are unknown.
+    /// Makes the output a tensor of the network as it is, by another name.
+    pub(super) fn emit_reshape_like(&mut self, input: TensorId) -> Result {
+        let groups = each_dimension(self.shape(input)?.rank());
+        self.emit_merged(0, input, groups)
+    }
+
+    /// Adds the Reshape to `target` that writes output `position`. One dimension at most may be
+    /// unknown, below 0.
     pub(super) fn emit_reshape(
         &mut self,
         position: usize,
@@ -294,13 +333,38 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         target: &[i64],
     ) -> Result {
         let mut declaration = self.moved(position, input)?;
-        declaration.shape = Some(reshape_target(target, declaration.shape)?);
+        declaration.shape = Some(reshape_target(target)?);
         self.emit_declared(
             position,
             ReshapeDescriptor::new(),
             &[Some(input)],
             declaration,
         )
+    }
+
+    /// Adds the Reshape that writes output `position`, each of whose dimensions is the product of
+    /// some of the input's, in their order; of none, it is 1.
+    pub(super) fn emit_merged(
+        &mut self,
+        position: usize,
+        input: TensorId,
+        groups: Vec<Vec<usize>>,
+    ) -> Result {
+        let declaration = self.moved(position, input)?;
+        let rule = ParameterRule::MergeDimensions { groups };
+        self.emit_by_rule(position, rule, &[Some(input)], &[], declaration)
+    }
+
+    /// Such a Reshape that is not the operator's last layer.
+    pub(super) fn merge_step(
+        &mut self,
+        position: usize,
+        input: TensorId,
+        groups: Vec<Vec<usize>>,
+    ) -> Result<TensorId> {
+        let rule = ParameterRule::MergeDimensions { groups };
+        let declaration = OutputDeclaration::default();
+        self.step_by_rule(position, rule, &[Some(input)], &[], declaration)
     }
 
     /// A Reshape to `target` that is not the operator's last layer.
@@ -311,7 +375,7 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         target: &[i64],
     ) -> Result<TensorId> {
         let declaration = OutputDeclaration {
-            shape: Some(reshape_target(target, None)?),
+            shape: Some(reshape_target(target)?),
             ..OutputDeclaration::default()
         };
         self.step(
@@ -350,10 +414,15 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         }
     }
 
-    fn step_name(&self, position: usize, descriptor: &LayerDescriptor) -> Result<String> {
+    fn layer_name(&self, position: usize) -> Result<String> {
+        Ok(self.lowering.layer_name(self.output_tensor(position)?))
+    }
+
+    pub(super) fn step_name(&self, position: usize, layer_type: &str) -> Result<String> {
+        let prefix = &self.lowering.prefix;
         Ok(match cut(self.output_tensor(position)?.name) {
             "" => String::new(),
-            name => format!("{name}/{}", descriptor.layer_type()),
+            name => format!("{prefix}{name}/{layer_type}"),
         })
     }
 
@@ -376,12 +445,17 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
 
     /// Makes a tensor of the network the one that output `position` is.
     pub(super) fn bind(&mut self, position: usize, id: TensorId) -> Result {
+        self.bind_value(position, Value::Ready(id))
+    }
+
+    /// Makes a value what output `position` is.
+    pub(super) fn bind_value(&mut self, position: usize, bound: Value) -> Result {
         let tensor = self.output_tensor(position)?;
         let index = self.operator.outputs.get(position);
         let value = index.and_then(|index| self.lowering.values.get_mut(index));
         match value {
             Some(value) if *value == Value::Pending && tensor.data.is_none() => {
-                *value = Value::Ready(id);
+                *value = bound;
                 Ok(())
             }
             _ => Err(Problem::malformed(format!(
@@ -422,33 +496,9 @@ fn single(ids: &[TensorId]) -> Result<TensorId> {
     }
 }
 
-/// The shape of an output with what the file says of it.
-pub(super) fn agreed(target: &[i64], declared: Option<Shape>) -> Result<Shape> {
+/// The target of a Reshape.
+fn reshape_target(target: &[i64]) -> Result<Shape> {
     let target = described(Shape::new(target).ok())?;
-    let mut dims = target.dims().to_vec();
-    if let Some(declared) = declared {
-        let contradiction = || {
-            Problem::malformed(format!(
-                "the output becomes {target}, but the file says {declared}"
-            ))
-        };
-        if declared.rank() != target.rank() {
-            return Err(contradiction());
-        }
-        for (dim, &declared) in dims.iter_mut().zip(declared.dims()) {
-            match (*dim < 0, declared < 0) {
-                (true, false) => *dim = declared,
-                (false, false) if *dim != declared => return Err(contradiction()),
-                _ => {}
-            }
-        }
-    }
-    described(Shape::new(&dims).ok())
-}
-
-/// The target of a Reshape with what the file says of it.
-fn reshape_target(target: &[i64], declared: Option<Shape>) -> Result<Shape> {
-    let target = agreed(target, declared)?;
     if target.dims().iter().filter(|&&dim| dim < 0).count() > 1 {
         return Err(Problem::unsupported(format!(
             "a change of shape to {target}, where no more than one size may be unknown; give the \
@@ -458,61 +508,7 @@ fn reshape_target(target: &[i64], declared: Option<Shape>) -> Result<Shape> {
     Ok(target)
 }
 
-fn integers(info: &TensorInfo, data: &[u8], most: usize, what: &str) -> Result<Vec<i64>> {
-    let size = match info.data_type {
-        DataType::Signed32 => 4,
-        DataType::Signed64 => 8,
-        other => {
-            return Err(Problem::unsupported(format!(
-                "{what} of type {other}; it must be Signed32 or Signed64"
-            )));
-        }
-    };
-    let count = data.len() / size;
-    if count > most {
-        return Err(Problem::malformed(format!(
-            "{what} has {count} entries, where there can be {most} at most"
-        )));
-    }
-    Ok(match size {
-        4 => {
-            let numbers = data.as_chunks().0.iter();
-            numbers
-                .map(|&bytes| i32::from_le_bytes(bytes).into())
-                .collect()
-        }
-        _ => {
-            let numbers = data.as_chunks().0.iter();
-            numbers.map(|&bytes| i64::from_le_bytes(bytes)).collect()
-        }
-    })
-}
-
-fn real(info: &TensorInfo, data: &[u8], what: &str) -> Result<f64> {
-    let number = match (info.data_type, data) {
-        (DataType::Float32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]).into(),
-        (DataType::Float64, &[a, b, c, d, e, f, g, h]) => {
-            f64::from_le_bytes([a, b, c, d, e, f, g, h])
-        }
-        (DataType::Signed32, &[a, b, c, d]) => i32::from_le_bytes([a, b, c, d]).into(),
-        (DataType::Signed64, &[a, b, c, d, e, f, g, h]) => {
-            let integer = i64::from_le_bytes([a, b, c, d, e, f, g, h]);
-            if integer.unsigned_abs() > 1 << f64::MANTISSA_DIGITS {
-                return Err(Problem::unsupported(format!("{what} beyond 2^53")));
-            }
-            integer as f64
-        }
-        (DataType::Int8 | DataType::QAsymmS8, &[a]) => i8::from_le_bytes([a]).into(),
-        (DataType::UInt8 | DataType::QAsymmU8, &[a]) => a.into(),
-        (DataType::Int16 | DataType::QSymmS16, &[a, b]) => i16::from_le_bytes([a, b]).into(),
-        _ => {
-            let problem = format!("{what} of {info}; it must be one number");
-            return Err(Problem::unsupported(problem));
-        }
-    };
-    let quantization = &info.quantization;
-    Ok(match (quantization.scales(), quantization.zero_points()) {
-        (&[scale], &[zero]) => f64::from(scale) * (number - f64::from(zero)),
-        _ => number,
-    })
+/// Dimensions as they are, for [`Context::emit_merged`].
+pub(super) fn each_dimension(rank: usize) -> Vec<Vec<usize>> {
+    (0..rank).map(|axis| vec![axis]).collect()
 }

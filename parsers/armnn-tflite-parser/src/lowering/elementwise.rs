@@ -1,13 +1,18 @@
 //! Operations on elements and pairs of elements: arithmetic, comparisons, PRELU.
 
 use armnn_backend_api::{
-    BinaryOperation, ComparisonDescriptor, ComparisonOperation, ElementwiseBinaryDescriptor,
-    ElementwiseUnaryDescriptor, PreluDescriptor, UnaryOperation,
+    ActivationDescriptor, ActivationFunction, BinaryOperation, BitCastDescriptor,
+    ComparisonDescriptor, ComparisonOperation, ElementwiseBinaryDescriptor,
+    ElementwiseUnaryDescriptor, LogicalBinaryDescriptor, LogicalBinaryOperation, PreluDescriptor,
+    UnaryOperation,
 };
+use armnn_network::OutputDeclaration;
 
 use super::context::Context;
-use super::problem::Result;
-use crate::schema_generated::{AddOptionsRef, DivOptionsRef, MulOptionsRef, SubOptionsRef};
+use super::problem::{Problem, Result};
+use crate::schema_generated::{
+    AddOptionsRef, DivOptionsRef, FakeQuantOptionsRef, MulOptionsRef, SubOptionsRef,
+};
 
 /// Operators whose table of options is a fused activation alone, or beside `pot_scale_int16`, which
 /// is not looked at: it tells kernels of a shorter way where scales are powers of two, which follows
@@ -19,7 +24,10 @@ macro_rules! activated {
             let function = options.fused_activation_function()?;
             let descriptor = ElementwiseBinaryDescriptor::new(BinaryOperation::$Operation);
             let inputs = [Some(context.input(0)?), Some(context.input(1)?)];
-            context.emit_activated(descriptor, &inputs, function)
+            // The output has the inputs' type, whatever the file says.
+            let first = context.input(0)?;
+            let declaration = context.declaration_like(0, first)?;
+            context.emit_activated_as(descriptor, &inputs, function, declaration)
         }
     )*};
 }
@@ -52,6 +60,74 @@ pub(super) fn unary(context: &mut Context<'_, '_, '_>, operation: UnaryOperation
 pub(super) fn prelu(context: &mut Context<'_, '_, '_>) -> Result {
     let inputs = [Some(context.input(0)?), Some(context.input(1)?)];
     context.emit(PreluDescriptor::new(), &inputs)
+}
+
+pub(super) fn logical(
+    context: &mut Context<'_, '_, '_>,
+    operation: LogicalBinaryOperation,
+) -> Result {
+    let inputs = [Some(context.input(0)?), Some(context.input(1)?)];
+    context.emit(LogicalBinaryDescriptor::new(operation), &inputs)
+}
+
+/// The sum of any number of tensors.
+pub(super) fn add_n(context: &mut Context<'_, '_, '_>) -> Result {
+    let inputs = context.inputs()?;
+    let (&first, rest) = inputs
+        .split_first()
+        .ok_or_else(|| Problem::malformed("it adds nothing"))?;
+    let Some((&last, between)) = rest.split_last() else {
+        return context.emit_reshape_like(first);
+    };
+    let add = ElementwiseBinaryDescriptor::new(BinaryOperation::Add);
+    let mut sum = first;
+    let declaration = context.declaration(0)?;
+    for &next in between {
+        sum = context.step(0, add, &[Some(sum), Some(next)], declaration.clone())?;
+    }
+    context.emit(add, &[Some(sum), Some(last)])
+}
+
+/// The same bits as another type.
+pub(super) fn bitcast(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    context.emit(BitCastDescriptor::new(), &[Some(input)])
+}
+
+/// Rounds real numbers to those that quantized ones of `num_bits` would stand for: a range that is
+/// moved so that 0 is one of them.
+///
+/// (<https://www.tensorflow.org/api_docs/python/tf/quantization/fake_quant_with_min_max_args>)
+pub(super) fn fake_quant(context: &mut Context<'_, '_, '_>) -> Result {
+    let options = context.options::<FakeQuantOptionsRef<'_>>()?;
+    let (least, most) = (options.min()?, options.max()?);
+    let bits = options.num_bits()?;
+    if !(2..=16).contains(&bits) || !(least <= 0.0 && most >= 0.0 && least < most) {
+        return Err(Problem::malformed(format!(
+            "it rounds numbers from {least} to {most} to {bits} bits"
+        )));
+    }
+    let quant_min = if options.narrow_range()? { 1.0 } else { 0.0 };
+    let quant_max = ((1u32 << bits) - 1) as f32;
+    let scale = (most - least) / (quant_max - quant_min);
+    let zero_point = (quant_min - least / scale)
+        .clamp(quant_min, quant_max)
+        .round();
+    let least = (quant_min - zero_point) * scale;
+    let most = (quant_max - zero_point) * scale;
+
+    let input = context.input(0)?;
+    let none = OutputDeclaration::default;
+    let clamp = ActivationDescriptor::new(ActivationFunction::BoundedReLu, most, least);
+    let linear = |a, b| ActivationDescriptor::new(ActivationFunction::Linear, a, b);
+    let clamped = context.step(0, clamp, &[Some(input)], none())?;
+    // Above 0, where rounding halves up is rounding down half more.
+    let inverse = 1.0 / scale;
+    let shifted = context.step(0, linear(1.0, -least), &[Some(clamped)], none())?;
+    let steps = context.step(0, linear(inverse, 0.5), &[Some(shifted)], none())?;
+    let floor = ElementwiseUnaryDescriptor::new(UnaryOperation::Floor);
+    let whole = context.step(0, floor, &[Some(steps)], none())?;
+    context.emit(linear(scale, least), &[Some(whole)])
 }
 
 #[cfg(test)]

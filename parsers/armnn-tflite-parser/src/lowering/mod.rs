@@ -1,81 +1,107 @@
 //! Operators to layers.
 //!
-//! [`lower`] walks the operators of the first subgraph in their order, which is that of execution.
-//! The table in [`operators`] has a function for each operator type, and the module of its family
-//! holds the function; [`Context`](context::Context) is what it works with. To add an operator, add
-//! a line to the table and a function to a family.
+//! [`lower`] walks the operators of the model's first subgraph, or of a signature's, in their order,
+//! which is that of execution. The table in [`operators`] has a function for each operator type, and
+//! the module of its family holds the function; [`Context`](context::Context) is what it works with.
+//! To add an operator, add a line to the table and a function to a family.
+//!
+//! Other subgraphs are bodies of control flow ([`control_flow`]): each becomes a network of its own,
+//! with the shapes that it is given at the place where it is called. Variables ([`variables`]) are
+//! followed through the operators: what is read after an assignment is the tensor that was assigned.
+//!
+//! Shapes that the file says of computed tensors are not looked at, except where nothing else tells:
+//! TFLite computes them anew from those of the inputs, too.
 //!
 //! What is unsupported is gathered, so that one error can name all of it. The outputs of a refused
 //! operator are replaced by a StandIn of the declared type and shape, only so that the operators
 //! after it can be looked at too; the network is dropped in the end.
 
 mod activation;
+mod blocks;
+mod choice;
+mod constants;
 mod context;
+mod control_flow;
 mod convolution;
 mod elementwise;
+mod flexbuffers;
+mod generation;
+mod indexing;
 mod matrix;
+mod normalization;
 mod operators;
 mod options;
 mod padding;
+mod plain_recurrent;
 mod pooling;
 mod problem;
 mod quantization;
 mod rearrangement;
+mod recurrent;
 mod reduction;
+mod report;
 mod reshaping;
 mod resizing;
 mod selection;
+mod sparsity;
+mod spectrum;
+mod stablehlo;
 mod stand_in;
 mod strided_slice;
+mod subgraph;
 mod tensor_info;
+mod transpose_convolution;
+mod variables;
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
-use armnn_network::{Network, NetworkBuilder, TensorId};
+use armnn_network::{Network, NetworkBuilder};
 
-use crate::error::{
-    Fault, Place, Refusals, TfliteParserError, UnsupportedOperator, UnsupportedUse,
-};
-use crate::model::{Model, Operator, OperatorCode, SubGraph, Tensor};
+use crate::error::{Fault, TfliteParserError};
+use crate::model::{Model, Signature};
 use crate::parser::TfliteParserOptions;
-use context::Context;
-use problem::{Problem, Result};
+use control_flow::Initializer;
+use report::Report;
+use subgraph::{Lowering, Names, Role};
 use tensor_info::tensor_info;
+use variables::Variables;
 
-/// The subgraph that is lowered: the others are bodies of control flow.
+/// The subgraph that is lowered unless a signature names another.
 const MAIN: usize = 0;
 
-/// How many unsupported uses are kept for the error.
-const MOST_USES: usize = 100;
+/// How many operators are lowered at most, beside four times those of the model: subgraphs that are
+/// called from several places are lowered for each.
+const MORE_OPERATORS: usize = 10_000;
 
-/// Lowers the first subgraph.
+/// Lowers the first subgraph, or the one of a signature.
 pub(crate) fn lower(
     model: &Model<'_>,
+    signature: Option<&Signature<'_>>,
     options: &TfliteParserOptions,
 ) -> Result<Network, TfliteParserError> {
-    let Some(graph) = model.subgraphs.get(MAIN) else {
-        return Err(Fault::new("the model has no subgraph").of(model.source()));
-    };
-    let mut lowering = Lowering {
-        graph,
-        options,
-        builder: NetworkBuilder::new(),
-        values: vec![Value::Pending; graph.tensors.len()],
-        refusals: Refusals::default(),
-        refused_types: HashMap::new(),
-        stand_in_budget: stand_in::budget(model),
-    };
     let source = model.source();
-    lowering.inputs(source)?;
-    lowering.operators(source)?;
-    lowering.outputs(source)?;
+    let index = signature.map_or(MAIN, |signature| signature.subgraph);
+    if index >= model.subgraphs.len() {
+        return Err(Fault::new("the model has no subgraph").of(source));
+    }
+    let mut lowering = Lowering::new(
+        Shared::new(model, options),
+        NetworkBuilder::new(),
+        index,
+        Role::Main,
+    );
+    let names = Names::of(&model.subgraphs[index], signature);
+    lowering.inputs(&names)?;
+    lowering.operators()?;
+    lowering.outputs(&names)?;
+    lowering.finish_variables()?;
     let Lowering {
-        builder, refusals, ..
+        builder, shared, ..
     } = lowering;
-    if !refusals.is_empty() {
+    if !shared.report.is_empty() {
         return Err(TfliteParserError::Unsupported {
             model: source.to_owned(),
-            refusals: Box::new(refusals),
+            refusals: Box::new(shared.report.into_refusals()),
         });
     }
     builder
@@ -86,214 +112,50 @@ pub(crate) fn lower(
         })
 }
 
-/// The state of a lowering.
-struct Lowering<'m, 'a> {
-    graph: &'m SubGraph<'a>,
+/// What is of the whole model while its subgraphs are lowered.
+struct Shared<'m, 'a> {
+    model: &'m Model<'a>,
     options: &'m TfliteParserOptions,
-    builder: NetworkBuilder,
-    /// What has become of each tensor of the subgraph.
-    values: Vec<Value>,
-    refusals: Refusals,
-    /// Where each unsupported operator type stands in the refusals.
-    refused_types: HashMap<OperatorCode<'a>, usize>,
+    report: Report<'a>,
+    variables: Variables<'a>,
+    /// What gives the variables their first values.
+    initializer: Option<Initializer>,
+    /// What layers' names begin with, in each body that has been lowered.
+    prefixes: HashSet<String>,
     /// Bytes of names and options that StandIn layers may still copy.
     stand_in_budget: usize,
+    /// Bytes that constants which are no part of the file may still have.
+    constant_budget: usize,
+    /// Operators that may still be lowered.
+    operator_budget: usize,
 }
 
-/// What has become of a tensor of the subgraph.
-#[derive(Clone, Copy, PartialEq)]
-enum Value {
-    /// Not read or written yet.
-    Pending,
-    /// A tensor of the network.
-    Ready(TensorId),
-    /// Written by an operator that was refused, or of a type that is.
-    Refused,
-}
-
-impl<'m, 'a> Lowering<'m, 'a> {
-    fn inputs(&mut self, source: &str) -> Result<(), TfliteParserError> {
-        let graph = self.graph;
-        for &index in &graph.inputs {
-            let tensor = &graph.tensors[index];
-            let added = self.input(index, tensor);
-            self.settle(added, source, || tensor_place(index, tensor))?;
-        }
-        Ok(())
-    }
-
-    fn input(&mut self, index: usize, tensor: &Tensor<'a>) -> Result {
-        if self.values[index] != Value::Pending {
-            return Err(Problem::malformed("it is an input of the subgraph twice"));
-        }
-        self.values[index] = Value::Refused;
-        check_storage(tensor)?;
-        let info = tensor_info(tensor)?;
-        let id = self.builder.add_input_layer(tensor.name, info)?;
-        self.values[index] = Value::Ready(id);
-        Ok(())
-    }
-
-    fn operators(&mut self, source: &str) -> Result<(), TfliteParserError> {
-        let graph = self.graph;
-        for (index, operator) in graph.operators.iter().enumerate() {
-            let place = || Place {
-                subgraph: Some(MAIN),
-                operator: Some((index, cut(&operator.code.name()).to_owned())),
-                tensor: None,
-            };
-            let lowered = match operators::lowering_of(operator.code) {
-                Some(entry) => entry.lower(&mut Context::new(self, operator)),
-                None if operator.code.is_custom() && self.options.stand_in_layer_for_custom => {
-                    stand_in::lower(&mut Context::new(self, operator))
-                }
-                None => {
-                    self.refuse_type(operator, place());
-                    Err(Problem::Unavailable)
-                }
-            };
-            let complete = lowered.is_ok();
-            self.settle(lowered, source, place)?;
-            if !complete {
-                let replaced = stand_in::replace(&mut Context::new(self, operator));
-                self.settle(replaced, source, place)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn outputs(&mut self, source: &str) -> Result<(), TfliteParserError> {
-        let graph = self.graph;
-        let mut named = vec![false; graph.tensors.len()];
-        for &index in &graph.outputs {
-            let tensor = &graph.tensors[index];
-            // A repeated output gets a name of its own, which must not repeat a long one.
-            let name = if named[index] {
-                cut(tensor.name)
-            } else {
-                tensor.name
-            };
-            named[index] = true;
-            let added = self
-                .value(index)
-                .and_then(|id| Ok(self.builder.add_output_layer(name, id)?));
-            self.settle(added, source, || tensor_place(index, tensor))?;
-        }
-        Ok(())
-    }
-
-    /// The tensor of the network that a tensor of the subgraph is; a constant is added when it is
-    /// first asked for.
-    fn value(&mut self, index: usize) -> Result<TensorId> {
-        match self.values[index] {
-            Value::Ready(id) => Ok(id),
-            Value::Refused => Err(Problem::Unavailable),
-            Value::Pending => {
-                let added = self.constant(index);
-                self.values[index] = match &added {
-                    Ok(id) => Value::Ready(*id),
-                    Err(_) => Value::Refused,
-                };
-                added.map_err(|problem| in_tensor(problem, index, &self.graph.tensors[index]))
-            }
+impl<'m, 'a> Shared<'m, 'a> {
+    fn new(model: &'m Model<'a>, options: &'m TfliteParserOptions) -> Self {
+        let operators = model.subgraphs.iter().map(|graph| graph.operators.len());
+        let operators = operators.fold(0usize, usize::saturating_add);
+        Self {
+            variables: Variables::survey(model),
+            stand_in_budget: stand_in::budget(model),
+            constant_budget: constants::budget(model),
+            operator_budget: operators.saturating_mul(4).saturating_add(MORE_OPERATORS),
+            ..Self::vacant(model, options)
         }
     }
 
-    fn constant(&mut self, index: usize) -> Result<TensorId> {
-        let tensor = &self.graph.tensors[index];
-        check_storage(tensor)?;
-        let info = tensor_info(tensor)?;
-        let data = constant_data(tensor, &info)?;
-        Ok(self.builder.add_constant_layer(tensor.name, info, data)?)
-    }
-
-    /// Makes an error of what ends the lowering, and keeps the rest for the error at its end.
-    fn settle(
-        &mut self,
-        result: Result,
-        source: &str,
-        place: impl Fn() -> Place,
-    ) -> Result<(), TfliteParserError> {
-        let reason = match result {
-            Ok(()) | Err(Problem::Unavailable) => return Ok(()),
-            Err(Problem::Malformed(fault)) => return Err(fault.within(place()).of(source)),
-            Err(Problem::Unsupported(what)) => what,
-            Err(Problem::Network(error)) => error.to_string(),
-        };
-        if self.refusals.uses.len() < MOST_USES {
-            let place = place();
-            self.refusals.uses.push(UnsupportedUse { place, reason });
-        } else {
-            self.refusals.more_uses += 1;
+    /// What stands in the place of the real one while a body is lowered, which has it then.
+    fn vacant(model: &'m Model<'a>, options: &'m TfliteParserOptions) -> Self {
+        Self {
+            model,
+            options,
+            report: Report::default(),
+            variables: Variables::default(),
+            initializer: None,
+            prefixes: HashSet::new(),
+            stand_in_budget: 0,
+            constant_budget: 0,
+            operator_budget: 0,
         }
-        Ok(())
-    }
-
-    fn refuse_type(&mut self, operator: &Operator<'a>, first: Place) {
-        let operators = &mut self.refusals.operators;
-        let at = *self.refused_types.entry(operator.code).or_insert_with(|| {
-            operators.push(UnsupportedOperator {
-                name: operator.code.name().into_owned(),
-                version: operator.code.version,
-                is_custom: operator.code.is_custom(),
-                count: 0,
-                first,
-            });
-            operators.len() - 1
-        });
-        self.refusals.operators[at].count += 1;
-    }
-}
-
-/// The elements of a constant.
-fn constant_data(
-    tensor: &Tensor<'_>,
-    info: &armnn_backend_api::TensorInfo,
-) -> Result<bytes::Bytes> {
-    let expected = info.byte_len();
-    match &tensor.data {
-        Some(data) if Some(data.len()) == expected => Ok(data.clone()),
-        Some(data) => Err(Problem::malformed(format!(
-            "its data has {} bytes, which is not what {info} takes",
-            data.len()
-        ))),
-        None if expected == Some(0) => Ok(bytes::Bytes::new()),
-        None => Err(Problem::malformed(
-            "it is read, but nothing has written it and it has no data",
-        )),
-    }
-}
-
-/// Refuses tensors that are not simply elements in the file or of an operator.
-fn check_storage(tensor: &Tensor<'_>) -> Result {
-    let what = if tensor.is_variable {
-        "a variable, which keeps its value from one inference to the next"
-    } else if tensor.is_sparse {
-        "a sparse constant; convert the model without sparsity"
-    } else if tensor.external_buffer != 0 {
-        "a constant in a file of its own; convert the model into a single file"
-    } else {
-        return Ok(());
-    };
-    Err(Problem::unsupported(what))
-}
-
-fn in_tensor(problem: Problem, index: usize, tensor: &Tensor<'_>) -> Problem {
-    match problem {
-        Problem::Malformed(fault) => fault.in_tensor(index, cut(tensor.name)).into(),
-        Problem::Unsupported(what) => {
-            let name = crate::error::Short(tensor.name);
-            Problem::Unsupported(format!("tensor {index} \"{name}\": {what}"))
-        }
-        other => other,
-    }
-}
-
-fn tensor_place(index: usize, tensor: &Tensor<'_>) -> Place {
-    Place {
-        subgraph: Some(MAIN),
-        operator: None,
-        tensor: Some((index, cut(tensor.name).to_owned())),
     }
 }
 

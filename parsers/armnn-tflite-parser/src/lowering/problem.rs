@@ -2,7 +2,7 @@
 
 use armnn_network::NetworkError;
 
-use crate::error::Fault;
+use crate::error::{Fault, TfliteParserError};
 
 /// What the lowering of an operator returns.
 pub(super) type Result<T = (), E = Problem> = std::result::Result<T, E>;
@@ -18,6 +18,8 @@ pub(super) enum Problem {
     Network(Box<NetworkError>),
     /// An input comes from an operator that was refused; that one is reported.
     Unavailable,
+    /// Lowering a body has ended the lowering of the model.
+    Fatal(Box<TfliteParserError>),
 }
 
 impl Problem {
@@ -45,5 +47,11 @@ impl From<planus::Error> for Problem {
 impl From<NetworkError> for Problem {
     fn from(error: NetworkError) -> Self {
         Self::Network(Box::new(error))
+    }
+}
+
+impl From<TfliteParserError> for Problem {
+    fn from(error: TfliteParserError) -> Self {
+        Self::Fatal(Box::new(error))
     }
 }

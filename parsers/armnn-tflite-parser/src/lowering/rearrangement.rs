@@ -1,8 +1,9 @@
 //! Elements put elsewhere: CONCATENATION, PAD, PADV2, MIRROR_PAD, TRANSPOSE, PACK.
 
 use armnn_backend_api::{ConcatDescriptor, PadDescriptor, PaddingMode, TransposeDescriptor};
+use armnn_network::{PadLayout, ParameterRule};
 
-use super::context::{Context, axis, described};
+use super::context::{Context, axis, described, each_dimension};
 use super::problem::{Problem, Result};
 use crate::schema_generated::{
     ConcatenationOptionsRef, MirrorPadMode, MirrorPadOptionsRef, PackOptionsRef,
@@ -34,6 +35,9 @@ pub(super) fn pad(context: &mut Context<'_, '_, '_>) -> Result {
 
 /// The third input is what is put around the first.
 pub(super) fn padv2(context: &mut Context<'_, '_, '_>) -> Result {
+    if !context.is_known(2) {
+        return pad_by_rule(context, PaddingMode::Constant, 0.0, true);
+    }
     let value = context.number(2, "the value of the padding")?;
     pad_with(context, PaddingMode::Constant, value)
 }
@@ -48,6 +52,9 @@ pub(super) fn mirror_pad(context: &mut Context<'_, '_, '_>) -> Result {
 
 /// The second input, [rank, 2], is the number of elements before and after each dimension.
 fn pad_with(context: &mut Context<'_, '_, '_>, mode: PaddingMode, value: f64) -> Result {
+    if !context.is_known(1) {
+        return pad_by_rule(context, mode, value, false);
+    }
     let paddings = context.integers(1, 16, "the paddings")?;
     let (pairs, rest) = paddings.as_chunks::<2>();
     if !rest.is_empty() {
@@ -61,9 +68,39 @@ fn pad_with(context: &mut Context<'_, '_, '_>, mode: PaddingMode, value: f64) ->
     context.emit_declared(0, descriptor, &[Some(input)], declaration)
 }
 
+/// A Pad whose parameters are computed; `with_value`: also the value.
+fn pad_by_rule(
+    context: &mut Context<'_, '_, '_>,
+    mode: PaddingMode,
+    value: f64,
+    with_value: bool,
+) -> Result {
+    let input = context.input(0)?;
+    let paddings = context.input(1)?;
+    let value_tensor = match with_value {
+        true => Some(context.input(2)?),
+        false => None,
+    };
+    let declaration = context.moved(0, input)?;
+    let rule = ParameterRule::Pad {
+        mode,
+        value,
+        layout: PadLayout::Pairs,
+        negative_as_none: false,
+    };
+    let parameters = [Some(paddings), value_tensor];
+    context.emit_by_rule(0, rule, &[Some(input)], &parameters, declaration)
+}
+
 /// Dimension i of the output is dimension `permutation[i]` of the input, as in the network.
 pub(super) fn transpose(context: &mut Context<'_, '_, '_>) -> Result {
     let input = context.input(0)?;
+    if !context.is_known(1) {
+        let permutation = context.input(1)?;
+        let declaration = context.moved(0, input)?;
+        let rule = ParameterRule::Transpose;
+        return context.emit_by_rule(0, rule, &[Some(input)], &[Some(permutation)], declaration);
+    }
     let rank = context.shape(input)?.rank();
     let mut permutation = Vec::new();
     for from in context.integers(1, 8, "the permutation")? {
@@ -91,10 +128,10 @@ pub(super) fn pack(context: &mut Context<'_, '_, '_>) -> Result {
     let mut new_axis = 0;
     for input in inputs {
         context.check_scale_kept(input, &declaration)?;
-        let mut dims = context.shape(input)?.dims().to_vec();
-        new_axis = axis(options.axis()?.into(), dims.len() + 1)?;
-        dims.insert(new_axis, 1);
-        parts.push(Some(context.reshape_step(0, input, &dims)?));
+        let mut groups = each_dimension(context.shape(input)?.rank());
+        new_axis = axis(options.axis()?.into(), groups.len() + 1)?;
+        groups.insert(new_axis, Vec::new());
+        parts.push(Some(context.merge_step(0, input, groups)?));
     }
     let descriptor = ConcatDescriptor {
         axis: new_axis as u32,

@@ -1,6 +1,7 @@
 //! Values of whole dimensions: SUM, MEAN, REDUCE_MAX, REDUCE_MIN, REDUCE_PROD, SOFTMAX.
 
 use armnn_backend_api::{ReduceDescriptor, ReduceOperation, SoftmaxDescriptor};
+use armnn_network::{ParameterRule, ReduceOptions};
 
 use super::context::{Context, axis, described};
 use super::problem::{Problem, Result};
@@ -11,6 +12,17 @@ use crate::schema_generated::{ReducerOptionsRef, SoftmaxOptionsRef};
 pub(super) fn reduce(context: &mut Context<'_, '_, '_>, operation: ReduceOperation) -> Result {
     let keep_dims = context.options::<ReducerOptionsRef<'_>>()?.keep_dims()?;
     let input = context.input(0)?;
+    if !context.is_known(1) {
+        let axes = context.input(1)?;
+        let declaration = context.declaration(0)?;
+        let options = ReduceOptions {
+            keep_dims,
+            none_without_axes: true,
+            may_repeat: true,
+        };
+        let rule = ParameterRule::Reduce { operation, options };
+        return context.emit_by_rule(0, rule, &[Some(input)], &[Some(axes)], declaration);
+    }
     let rank = context.shape(input)?.rank();
     let mut axes = Vec::new();
     for named in context.integers(1, 64, "the axes")? {

@@ -1,15 +1,22 @@
 //! The same elements in another shape: RESHAPE, SQUEEZE, EXPAND_DIMS.
 
 use armnn_backend_api::Shape;
+use armnn_network::ParameterRule;
 use planus::Vector;
 
-use super::context::{Context, axis};
+use super::context::{Context, axis, each_dimension};
 use super::problem::{Problem, Result};
 use crate::schema_generated::{ReshapeOptionsRef, SqueezeOptionsRef};
 
 /// The shape is the second input, or an option where there is none.
 pub(super) fn reshape(context: &mut Context<'_, '_, '_>) -> Result {
     let input = context.input(0)?;
+    if !context.is_known(1) {
+        let target = context.input(1)?;
+        let declaration = context.moved(0, input)?;
+        let rule = ParameterRule::Reshape { allow_zero: true };
+        return context.emit_by_rule(0, rule, &[Some(input)], &[Some(target)], declaration);
+    }
     let most = Shape::MAX_RANK;
     let target = match context.optional_integers(1, most, "the new shape")? {
         Some(target) => target,
@@ -24,6 +31,12 @@ pub(super) fn reshape(context: &mut Context<'_, '_, '_>) -> Result {
         return Err(Problem::malformed(format!("the new shape is {target:?}")));
     }
     context.emit_reshape(0, input, &target)
+}
+
+/// A sparse constant is unpacked where it is read.
+pub(super) fn densify(context: &mut Context<'_, '_, '_>) -> Result {
+    let dense = context.input(0)?;
+    context.bind(0, dense)
 }
 
 /// Takes out the dimensions that the option names, which have size 1, or all that have it.
@@ -55,22 +68,24 @@ pub(super) fn squeeze(context: &mut Context<'_, '_, '_>) -> Result {
             *squeezed = dim == 1;
         }
     }
-    let kept = shape
-        .dims()
-        .iter()
-        .zip(squeezed)
-        .filter(|(_, squeezed)| !squeezed);
-    let target: Vec<i64> = kept.map(|(&dim, _)| dim).collect();
-    context.emit_reshape(0, input, &target)
+    let mut groups = each_dimension(shape.rank());
+    groups.retain(|group| group.iter().all(|&axis| !squeezed[axis]));
+    context.emit_merged(0, input, groups)
 }
 
 /// Adds a dimension of size 1 before the named one of the output.
 pub(super) fn expand_dims(context: &mut Context<'_, '_, '_>) -> Result {
     let input = context.input(0)?;
-    let mut dims = context.shape(input)?.dims().to_vec();
-    let at = axis(context.integer(1, "the axis")?, dims.len() + 1)?;
-    dims.insert(at, 1);
-    context.emit_reshape(0, input, &dims)
+    if !context.is_known(1) {
+        let axis = context.input(1)?;
+        let declaration = context.moved(0, input)?;
+        let rule = ParameterRule::Unsqueeze;
+        return context.emit_by_rule(0, rule, &[Some(input)], &[Some(axis)], declaration);
+    }
+    let mut groups = each_dimension(context.shape(input)?.rank());
+    let at = axis(context.integer(1, "the axis")?, groups.len() + 1)?;
+    groups.insert(at, Vec::new());
+    context.emit_merged(0, input, groups)
 }
 
 /// An option with an entry for each of a few dimensions.
@@ -135,35 +150,18 @@ mod tests {
         };
         assert_refused(reshape(&[4], &[4]), "with 6 elements cannot become [4]");
         assert_refused(reshape(&[-2], &[6]), "the new shape is [-2]");
-        assert_refused(
-            reshape(&[6], &[3, 2]),
-            "the output becomes [6], but the file says [3, 2]",
-        );
+        assert_eq!(outputs(&reshape(&[6], &[3, 2]).unwrap()), ["Float32[6]"]);
         assert_refused(
             reshape(&[1; 9], &[6]),
             "the new shape has 9 entries, where there can be 8 at most",
         );
-        let computed = [float(&[2, 3]), typed(TensorType::Int32, &[1])];
-        assert_refused(
-            lower(Op::Reshape, &computed, &[float(&[6])], None),
-            "the new shape computed by the model",
-        );
-        assert_refused(
-            lower(Op::Reshape, &[float(&[1])], &[float(&[1])], option(&[1; 9])),
-            "new_shape of 9 dimensions",
-        );
-        assert_refused(
-            lower(
-                Op::Reshape,
-                &[
-                    float(&[1, 1, 6]).signature(&[-1, -1, 6]),
-                    ints(&[-1, -1, 2, 3]),
-                ],
-                &[float(&[1, 1, 2, 3]).signature(&[-1, -1, 2, 3])],
-                None,
-            ),
-            "no more than one size may be unknown",
-        );
+    }
+
+    #[test]
+    fn a_new_shape_may_be_computed() {
+        let computed = [float(&[2, 3]), typed(TensorType::Int32, &[2])];
+        let network = lower(Op::Reshape, &computed, &[float(&[6])], None).unwrap();
+        assert_eq!(outputs(&network), ["Float32[?, ?]"]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR.
 
-use armnn_backend_api::{DataLayout, ResizeDescriptor, ResizeMethod};
+use armnn_backend_api::{DataLayout, ResizeDescriptor, ResizeMethod, Shape};
+use armnn_network::ParameterRule;
 
-use super::context::{Context, agreed};
+use super::context::{Context, described};
 use super::convolution::image;
 use super::problem::{Problem, Result};
 use crate::schema_generated::{ResizeBilinearOptionsRef, ResizeNearestNeighborOptionsRef};
@@ -36,6 +37,16 @@ fn resize(
             "align_corners and half_pixel_centers exclude each other",
         ));
     }
+    let mut descriptor = ResizeDescriptor::new(method, DataLayout::Nhwc);
+    descriptor.align_corners = align_corners.into();
+    descriptor.half_pixel_centers = half_pixel_centers.into();
+    let input = context.input(0)?;
+    let mut declaration = context.declaration(0)?;
+    if !context.is_known(1) {
+        let size = context.input(1)?;
+        let rule = ParameterRule::Resize(descriptor);
+        return context.emit_by_rule(0, rule, &[Some(input)], &[Some(size)], declaration);
+    }
     let [rows, columns] = context.integers(1, 2, "the new size")?[..] else {
         return Err(Problem::malformed("the new size is not rows and columns"));
     };
@@ -44,14 +55,9 @@ fn resize(
             "the new size is {rows}, {columns}"
         )));
     }
-    let input = context.input(0)?;
     let [batch, _, _, channels] = image(context.shape(input)?, "the input")?;
-    let mut descriptor = ResizeDescriptor::new(method, DataLayout::Nhwc);
-    descriptor.align_corners = align_corners.into();
-    descriptor.half_pixel_centers = half_pixel_centers.into();
-    let mut declaration = context.declaration(0)?;
     let target = [batch, rows, columns, channels];
-    declaration.shape = Some(agreed(&target, declaration.shape)?);
+    declaration.shape = Some(described(Shape::new(&target).ok())?);
     context.emit_declared(0, descriptor, &[Some(input)], declaration)
 }
 
@@ -104,14 +110,11 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_is_computed_is_refused() {
+    fn a_size_may_be_computed() {
         let size = crate::test_model::typed(crate::schema_generated::TensorType::Int32, &[2]);
         let inputs = [float(&[1, 2, 3, 4]), size];
-        let refused = lower(Op::ResizeBilinear, &inputs, &[float(&[1, 7, 5, 4])], None);
-        assert_refused(
-            refused,
-            "tensor 1 \"t1\": the new size computed by the model; it must be constant",
-        );
+        let network = lower(Op::ResizeBilinear, &inputs, &[float(&[1, 7, 5, 4])], None);
+        assert_eq!(outputs(&network.unwrap()), ["Float32[1, ?, ?, 4]"]);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Parts of the input: SLICE, SPLIT, SPLIT_V, UNPACK, GATHER.
 
 use armnn_backend_api::{
-    GatherDescriptor, LayerDescriptor, Shape, SplitDescriptor, StridedSliceDescriptor,
+    GatherDescriptor, GatherNdDescriptor, LayerDescriptor, Shape, SplitDescriptor,
+    StridedSliceDescriptor, TransposeDescriptor,
 };
-use armnn_network::{OutputDeclaration, TensorId};
+use armnn_network::{OutputDeclaration, ParameterRule, SplitOptions, TensorId};
 
-use super::context::{Context, agreed, axis, described};
+use super::context::{Context, axis, described, each_dimension};
 use super::problem::{Problem, Result};
 use crate::schema_generated::{
     GatherOptionsRef, SplitOptionsRef, SplitVOptionsRef, UnpackOptionsRef,
@@ -15,6 +16,12 @@ use crate::schema_generated::{
 pub(super) fn slice(context: &mut Context<'_, '_, '_>) -> Result {
     let input = context.input(0)?;
     let shape = context.shape(input)?;
+    if !(context.is_known(1) && context.is_known(2)) {
+        let parameters = [Some(context.input(1)?), Some(context.input(2)?)];
+        let declaration = context.moved(0, input)?;
+        let rule = ParameterRule::BeginSize;
+        return context.emit_by_rule(0, rule, &[Some(input)], &parameters, declaration);
+    }
     let begin = context.integers(1, Shape::MAX_RANK, "begin")?;
     let size = context.integers(2, Shape::MAX_RANK, "size")?;
     if begin.len() != shape.rank() || size.len() != shape.rank() {
@@ -49,7 +56,7 @@ pub(super) fn slice(context: &mut Context<'_, '_, '_>) -> Result {
         target.push(size);
     }
     let mut declaration = context.moved(0, input)?;
-    declaration.shape = Some(agreed(&target, declaration.shape)?);
+    declaration.shape = Some(described(Shape::new(&target).ok())?);
     let stride = vec![1; begin.len()];
     let descriptor = described(StridedSliceDescriptor::new(&begin, &end, &stride))?;
     context.emit_declared(0, descriptor, &[Some(input)], declaration)
@@ -61,6 +68,10 @@ pub(super) fn split(context: &mut Context<'_, '_, '_>) -> Result {
     check_count(context, count, "parts")?;
     let input = context.input(1)?;
     let shape = context.shape(input)?;
+    if !context.is_known(0) {
+        let axis = context.input(0)?;
+        return split_by_rule(context, input, None, axis);
+    }
     let axis = axis(context.integer(0, "the axis")?, shape.rank())?;
     let part = equal_part(shape, axis, context.output_count())?;
     split_into(context, input, axis, &vec![part; context.output_count()])
@@ -71,6 +82,10 @@ pub(super) fn split_v(context: &mut Context<'_, '_, '_>) -> Result {
     let count = context.options::<SplitVOptionsRef<'_>>()?.num_splits()?;
     check_count(context, count, "parts")?;
     let input = context.input(0)?;
+    if !(context.is_known(1) && context.is_known(2)) {
+        let (sizes, axis) = (context.input(1)?, context.input(2)?);
+        return split_by_rule(context, input, Some(sizes), axis);
+    }
     let axis = axis(
         context.integer(2, "the axis")?,
         context.shape(input)?.rank(),
@@ -107,29 +122,103 @@ pub(super) fn unpack(context: &mut Context<'_, '_, '_>) -> Result {
         shape: Some(described(Shape::new(&dims).ok())?),
         ..OutputDeclaration::default()
     };
-    dims.remove(axis);
+    let mut groups = each_dimension(dims.len());
+    groups.remove(axis);
     let descriptor = SplitDescriptor { axis: axis as u32 };
     let parts = context.steps(descriptor, &[Some(input)], &vec![part; count])?;
     for (position, part) in parts.into_iter().enumerate() {
-        context.emit_reshape(position, part, &dims)?;
+        context.emit_merged(position, part, groups.clone())?;
     }
     Ok(())
 }
 
 pub(super) fn gather(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<GatherOptionsRef<'_>>()?;
-    let batch_dims = options.batch_dims()?;
-    if batch_dims != 0 {
-        return Err(Problem::unsupported(format!(
-            "batch_dims of {batch_dims}; only 0 is"
-        )));
-    }
     let input = context.input(0)?;
     let indices = context.input(1)?;
     let axis = axis(options.axis()?.into(), context.shape(input)?.rank())?;
+    let indices_rank = context.shape(indices)?.rank();
+    let batch_dims = i64::from(options.batch_dims()?);
+    let batch_dims = match batch_dims {
+        ..0 => batch_dims.saturating_add(indices_rank as i64),
+        _ => batch_dims,
+    };
+    match usize::try_from(batch_dims) {
+        Ok(0) => {}
+        Ok(batch_dims) if batch_dims <= axis && batch_dims <= indices_rank => {
+            return gather_in_batches(context, [input, indices], axis, batch_dims);
+        }
+        _ => {
+            return Err(Problem::malformed(format!(
+                "batch_dims of {batch_dims} with axis {axis}"
+            )));
+        }
+    }
     let declaration = context.moved(0, input)?;
     let descriptor = GatherDescriptor { axis: axis as u32 };
     context.emit_declared(0, descriptor, &[Some(input), Some(indices)], declaration)
+}
+
+/// Indices of their own for each batch: a GatherNd, for which the axis stands behind the batch
+/// dimensions, and whose output has it in the place that the operator's does.
+fn gather_in_batches(
+    context: &mut Context<'_, '_, '_>,
+    [mut input, mut indices]: [TensorId; 2],
+    axis: usize,
+    batch_dims: usize,
+) -> Result {
+    let declaration = context.moved(0, input)?;
+    let rank = context.shape(input)?.rank();
+    let indices_rank = context.shape(indices)?.rank();
+    if axis > batch_dims {
+        let mut order: Vec<u32> = (0..rank as u32).filter(|&at| at != axis as u32).collect();
+        order.insert(batch_dims, axis as u32);
+        let descriptor = described(TransposeDescriptor::new(&order))?;
+        input = context.step(0, descriptor, &[Some(input)], OutputDeclaration::default())?;
+    }
+    let mut groups = each_dimension(indices_rank);
+    groups.push(Vec::new());
+    indices = context.merge_step(0, indices, groups)?;
+    let descriptor = GatherNdDescriptor {
+        batch_dims: batch_dims as u32,
+    };
+    let inputs = [Some(input), Some(indices)];
+    if axis == batch_dims {
+        return context.emit_declared(0, descriptor, &inputs, declaration);
+    }
+    // Batch, indices, dimensions before the axis, dimensions after it.
+    let gathered = context.step(0, descriptor, &inputs, OutputDeclaration::default())?;
+    let of_indices = batch_dims as u32..indices_rank as u32;
+    let before = indices_rank as u32..(indices_rank + axis - batch_dims) as u32;
+    let after = before.end..(rank + indices_rank - batch_dims - 1) as u32;
+    let order: Vec<u32> = (0..batch_dims as u32)
+        .chain(before)
+        .chain(of_indices)
+        .chain(after)
+        .collect();
+    let descriptor = described(TransposeDescriptor::new(&order))?;
+    context.emit_declared(0, descriptor, &[Some(gathered)], declaration)
+}
+
+/// A Split whose axis or sizes are computed.
+fn split_by_rule(
+    context: &mut Context<'_, '_, '_>,
+    input: TensorId,
+    sizes: Option<TensorId>,
+    axis: TensorId,
+) -> Result {
+    let parts = context.output_count();
+    let mut declarations = Vec::with_capacity(parts);
+    for position in 0..parts {
+        declarations.push(context.moved(position, input)?);
+    }
+    let rule = ParameterRule::Split(SplitOptions {
+        axis: None,
+        parts,
+        may_remain: true,
+        smaller_last: false,
+    });
+    context.emit_all_by_rule(rule, &[Some(input)], &[sizes, Some(axis)], &declarations)
 }
 
 /// Checks that there are as many outputs as an option says.
@@ -167,7 +256,7 @@ fn split_into(
     for (position, &size) in sizes.iter().enumerate() {
         dims[axis] = size;
         let mut declaration = context.moved(position, input)?;
-        declaration.shape = Some(agreed(&dims, declaration.shape)?);
+        declaration.shape = Some(described(Shape::new(&dims).ok())?);
         declarations.push(declaration);
     }
     let descriptor: LayerDescriptor = SplitDescriptor { axis: axis as u32 }.into();
@@ -238,11 +327,8 @@ mod tests {
         let refused = lower(Op::Split, &inputs, &parts[..2], split(3));
         assert_refused(refused, "it makes 3 parts, but has 2 outputs");
         let uneven = [float(&[2, 4]), float(&[2, 2])];
-        let refused = lower(Op::Split, &inputs, &uneven, split(2));
-        assert_refused(
-            refused,
-            "the output becomes [2, 3], but the file says [2, 4]",
-        );
+        let network = lower(Op::Split, &inputs, &uneven, split(2)).unwrap();
+        assert_eq!(outputs(&network), ["Float32[2, 3]"; 2]);
         let inputs = [ints(&[0]).shaped(&[]), float(&[5])];
         let refused = lower(Op::Split, &inputs, &uneven, split(2));
         assert_refused(refused, "dimension 0 of [5] is cut into 2 equal parts");
@@ -304,7 +390,29 @@ mod tests {
         let network = lower(Op::Gather, &inputs, &[float(&[2, 4, 5])], options(0)).unwrap();
         let expected = GatherDescriptor { axis: 1 };
         assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
-        let refused = lower(Op::Gather, &inputs, &[float(&[2, 4, 5])], options(1));
-        assert_refused(refused, "(GATHER): batch_dims of 1");
+        let refused = lower(Op::Gather, &inputs, &[float(&[2, 4, 5])], options(3));
+        assert_refused(refused, "(GATHER): batch_dims of 3");
+    }
+
+    #[test]
+    fn each_batch_may_have_indices_of_its_own() {
+        // [N, A, X, B] by indices [N, I] along dimension 2 is [N, A, I, B].
+        let options = write::GatherOptions {
+            axis: 2,
+            batch_dims: 1,
+        };
+        let options = write::BuiltinOptions::GatherOptions(Box::new(options));
+        let inputs = [float(&[2, 3, 7, 4]), typed(TensorType::Int32, &[2, 5])];
+        let network = lower(Op::Gather, &inputs, &[float(&[])], options).unwrap();
+        assert_eq!(
+            types(&network),
+            [
+                LayerType::Transpose,
+                LayerType::Reshape,
+                LayerType::GatherNd,
+                LayerType::Transpose
+            ]
+        );
+        assert_eq!(outputs(&network), ["Float32[2, 3, 5, 4]"]);
     }
 }

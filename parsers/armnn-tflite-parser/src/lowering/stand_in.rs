@@ -4,9 +4,10 @@ use armnn_backend_api::{StandInDescriptor, TensorInfo};
 use armnn_network::OutputDeclaration;
 
 use super::context::Context;
+use super::cut;
 use super::problem::{Problem, Result};
+use super::subgraph::Value;
 use super::tensor_info::has_shape;
-use super::{Value, cut};
 use crate::model::Model;
 
 /// The domain of StandIn layers.
@@ -23,8 +24,8 @@ pub(super) fn lower(context: &mut Context<'_, '_, '_>) -> Result {
     let code = context.operator.code;
     let attributes = context.operator.custom_options.clone().unwrap_or_default();
     let cost = code.custom.len().saturating_add(attributes.len());
-    let left = context.lowering.stand_in_budget.checked_sub(cost);
-    context.lowering.stand_in_budget = left.ok_or_else(|| {
+    let left = context.lowering.shared.stand_in_budget.checked_sub(cost);
+    context.lowering.shared.stand_in_budget = left.ok_or_else(|| {
         Problem::malformed(
             "the same custom options are used over and over: copied out, they would be more than \
              four times the file's size",
@@ -34,7 +35,13 @@ pub(super) fn lower(context: &mut Context<'_, '_, '_>) -> Result {
         .map(|position| context.optional_input(position))
         .collect::<Result<Vec<_>>>()?;
     let declarations = (0..context.output_count())
-        .map(|position| context.declaration(position))
+        .map(|position| {
+            let declaration = context.declaration(position)?;
+            Ok(OutputDeclaration {
+                shape: context.declared_shape(position)?,
+                ..declaration
+            })
+        })
         .collect::<Result<Vec<OutputDeclaration>>>()?;
     let version = u32::try_from(code.version)
         .map_err(|_| Problem::malformed(format!("its version is {}", code.version)))?;
@@ -132,9 +139,9 @@ mod tests {
         let mut model = TestModel::default();
         let input = model.input(float(&[3]));
         let output = model.tensor(float(&[3]));
-        model.operator(Op::Cumsum, &[input], &[output], None);
+        model.operator(Op::SkipGram, &[input], &[output], None);
         model.output(output);
-        assert_refused(model.parse_with(stand_ins()), "CUMSUM (version 1, once");
+        assert_refused(model.parse_with(stand_ins()), "SKIP_GRAM (version 1, once");
     }
 
     #[test]

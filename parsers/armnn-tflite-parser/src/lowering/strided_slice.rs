@@ -1,224 +1,49 @@
 //! STRIDED_SLICE: one StridedSlice with everything counted from the start, and a Reshape where
 //! dimensions come or go.
 
-use armnn_backend_api::{Shape, StridedSliceDescriptor};
-use armnn_network::OutputDeclaration;
+use armnn_network::{OutputDeclaration, ParameterRule, StridedSliceOptions};
 
-use super::context::{Context, agreed, described};
+use super::context::{Context, each_dimension};
 use super::problem::{Problem, Result};
 use crate::schema_generated::StridedSliceOptionsRef;
 
-/// A mask has a bit for each entry of begin, end and strides:
-/// - `ellipsis_mask`: the entry stands for as many whole dimensions as the others leave;
-/// - `new_axis_mask`: it stands for a new dimension of size 1;
-/// - `shrink_axis_mask`: one element is taken, and the dimension goes;
-/// - `begin_mask`, `end_mask`: begin or end does not count, all is taken up to that side.
-///
-/// With `offset`, ends are counted from begin
-/// (<https://www.tensorflow.org/api_docs/python/tf/strided_slice>).
+/// Inputs: the tensor, begin, end and strides. The options are
+/// [masks](armnn_network::StridedSliceOptions), with a bit for each entry of begin.
 pub(super) fn strided_slice(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<StridedSliceOptionsRef<'_>>()?;
-    let spec = Spec {
-        begin: context.integers(1, MOST_ENTRIES, "begin")?,
-        end: context.integers(2, MOST_ENTRIES, "end")?,
-        strides: context.integers(3, MOST_ENTRIES, "the strides")?,
-        begin_mask: options.begin_mask()?,
-        end_mask: options.end_mask()?,
-        ellipsis_mask: options.ellipsis_mask()?,
-        new_axis_mask: options.new_axis_mask()?,
-        shrink_axis_mask: options.shrink_axis_mask()?,
+    let options = StridedSliceOptions {
+        begin_mask: options.begin_mask()? as u32,
+        end_mask: options.end_mask()? as u32,
+        ellipsis_mask: options.ellipsis_mask()? as u32,
+        new_axis_mask: options.new_axis_mask()? as u32,
+        shrink_axis_mask: options.shrink_axis_mask()? as u32,
         offset: options.offset()?,
     };
     let input = context.input(0)?;
-    let plan = spec.plan(context.shape(input)?)?;
-    let descriptor = described(StridedSliceDescriptor::new(
-        &plan.begin,
-        &plan.end,
-        &plan.stride,
-    ))?;
-    let mut declaration = context.moved(0, input)?;
-    if plan.target == plan.sizes {
-        declaration.shape = Some(agreed(&plan.target, declaration.shape)?);
-        return context.emit_declared(0, descriptor, &[Some(input)], declaration);
+    let rank = context.shape(input)?.rank();
+    let mut parameters = Vec::with_capacity(3);
+    for position in 1..4 {
+        parameters.push(Some(context.input(position)?));
     }
-    let sliced = OutputDeclaration {
-        shape: Some(described(Shape::new(&plan.sizes).ok())?),
-        ..OutputDeclaration::default()
+    let begin = context.input(1)?;
+    let entries = match *context.shape(begin)?.dims() {
+        [entries] => usize::try_from(entries).ok(),
+        _ => None,
     };
-    let sliced = context.step(0, descriptor, &[Some(input)], sliced)?;
-    context.emit_reshape(0, sliced, &plan.target)
-}
-
-/// Eight dimensions, as many new ones, and an ellipsis.
-const MOST_ENTRIES: usize = 17;
-
-/// The operator's parameters.
-struct Spec {
-    begin: Vec<i64>,
-    end: Vec<i64>,
-    strides: Vec<i64>,
-    begin_mask: i32,
-    end_mask: i32,
-    ellipsis_mask: i32,
-    new_axis_mask: i32,
-    shrink_axis_mask: i32,
-    offset: bool,
-}
-
-/// The same for the layers: an entry for each dimension of the input.
-#[derive(Default)]
-struct Plan {
-    begin: Vec<i64>,
-    end: Vec<i64>,
-    stride: Vec<i64>,
-    /// The sizes of the slice; unknown where the input's are.
-    sizes: Vec<i64>,
-    /// The sizes of the output, with new dimensions and without those that go.
-    target: Vec<i64>,
-}
-
-impl Spec {
-    fn plan(&self, shape: Shape) -> Result<Plan> {
-        let entries = self.begin.len();
-        if self.end.len() != entries || self.strides.len() != entries {
-            return Err(Problem::malformed(format!(
-                "{entries} entries of begin, {} of end, {} of strides",
-                self.end.len(),
-                self.strides.len()
-            )));
-        }
-        let is_set = |mask: i32, entry: usize| mask & (1 << entry) != 0;
-        let ellipses = (0..entries)
-            .filter(|&entry| is_set(self.ellipsis_mask, entry))
-            .count();
-        if ellipses > 1 {
-            return Err(Problem::malformed("more than one ellipsis"));
-        }
-        // An ellipsis goes before a new dimension where both bits are set.
-        let is_new =
-            |entry| is_set(self.new_axis_mask, entry) && !is_set(self.ellipsis_mask, entry);
-        let new = (0..entries).filter(|&entry| is_new(entry)).count();
-        let Some(left) = shape.rank().checked_sub(entries - ellipses - new) else {
-            return Err(Problem::malformed(format!(
-                "a slice along {} dimensions of an input of shape {shape}",
-                entries - ellipses - new
-            )));
-        };
-
-        let mut plan = Plan::default();
-        let mut dims = shape.dims().iter().copied();
-        for entry in 0..entries {
-            if is_set(self.ellipsis_mask, entry) {
-                dims.by_ref().take(left).for_each(|dim| plan.take_all(dim));
-            } else if is_new(entry) {
-                plan.target.push(1);
-            } else if let Some(dim) = dims.next() {
-                self.take(entry, dim, &mut plan)?;
-            }
-        }
-        // Dimensions without an entry are taken whole.
-        dims.for_each(|dim| plan.take_all(dim));
-        Ok(plan)
+    let entries = entries.ok_or_else(|| {
+        Problem::unsupported("a slice along dimensions whose number is not known")
+    })?;
+    let groups = options
+        .groups(entries, rank)
+        .map_err(|problem| Problem::malformed(problem.to_string()))?;
+    let declaration = context.moved(0, input)?;
+    let rule = ParameterRule::StridedSlice(options);
+    if groups == each_dimension(rank) {
+        return context.emit_by_rule(0, rule, &[Some(input)], &parameters, declaration);
     }
-
-    /// What entry `entry` takes of a dimension.
-    fn take(&self, entry: usize, dim: i64, plan: &mut Plan) -> Result {
-        let is_set = |mask: i32| mask & (1 << entry) != 0;
-        let (begin, end, stride) = (self.begin[entry], self.end[entry], self.strides[entry]);
-        if stride == 0 {
-            return Err(Problem::malformed("a stride is 0"));
-        }
-        let shrinks = is_set(self.shrink_axis_mask);
-        if dim < 0 {
-            return self.take_unknown(entry, plan);
-        }
-        // Backwards, -1 is the place before the first element.
-        let (least, most) = if stride > 0 { (0, dim) } else { (-1, dim - 1) };
-        let from_start = |index: i64| {
-            let index = if index < 0 {
-                index.saturating_add(dim)
-            } else {
-                index
-            };
-            index.clamp(least, most)
-        };
-        let begin = match is_set(self.begin_mask) {
-            true if stride > 0 => 0,
-            true => dim - 1,
-            false => from_start(begin),
-        };
-        if shrinks {
-            if !(0..dim).contains(&begin) {
-                return Err(Problem::malformed(format!(
-                    "element {} is taken of a dimension of {dim}",
-                    self.begin[entry]
-                )));
-            }
-            plan.push(begin, begin + 1, 1, 1);
-            return Ok(());
-        }
-        let end = match is_set(self.end_mask) {
-            true if stride > 0 => dim,
-            true => -1,
-            false if self.offset => from_start(end.saturating_add(begin)),
-            false => from_start(end),
-        };
-        let distance = if stride > 0 { end - begin } else { begin - end };
-        let steps = distance
-            .max(0)
-            .unsigned_abs()
-            .div_ceil(stride.unsigned_abs());
-        // No more than the dimension.
-        let size = i64::try_from(steps).unwrap_or(0);
-        // An empty slice begins anywhere; here where any input has a place.
-        let (begin, end) = if size == 0 { (0, 0) } else { (begin, end) };
-        plan.push(begin, end, if size == 0 { 1 } else { stride }, size);
-        plan.target.push(size);
-        Ok(())
-    }
-
-    /// The same of a dimension whose size is not known, where nothing is counted from its end.
-    fn take_unknown(&self, entry: usize, plan: &mut Plan) -> Result {
-        let is_set = |mask: i32| mask & (1 << entry) != 0;
-        let begin = if is_set(self.begin_mask) {
-            0
-        } else {
-            self.begin[entry]
-        };
-        let end = match is_set(self.end_mask) {
-            true => i64::MAX,
-            false if self.offset => self.end[entry].saturating_add(begin),
-            false => self.end[entry],
-        };
-        let stride = self.strides[entry];
-        if begin < 0 || stride < 0 || end < 0 && !is_set(self.shrink_axis_mask) {
-            return Err(Problem::unsupported(
-                "a slice counted from the end of a dimension whose size is not known; give the \
-                 model fixed input shapes",
-            ));
-        }
-        if is_set(self.shrink_axis_mask) {
-            plan.push(begin, begin.saturating_add(1), 1, 1);
-        } else {
-            plan.push(begin, end, stride, Shape::UNKNOWN);
-            plan.target.push(Shape::UNKNOWN);
-        }
-        Ok(())
-    }
-}
-
-impl Plan {
-    fn push(&mut self, begin: i64, end: i64, stride: i64, size: i64) {
-        self.begin.push(begin);
-        self.end.push(end);
-        self.stride.push(stride);
-        self.sizes.push(size);
-    }
-
-    fn take_all(&mut self, dim: i64) {
-        self.push(0, if dim < 0 { i64::MAX } else { dim }, 1, dim);
-        self.target.push(dim);
-    }
+    let sliced = OutputDeclaration::default();
+    let sliced = context.step_by_rule(0, rule, &[Some(input)], &parameters, sliced)?;
+    context.emit_merged(0, sliced, groups)
 }
 
 #[cfg(test)]
@@ -229,7 +54,7 @@ mod tests {
     use crate::test_model::{
         TestTensor, assert_refused, descriptors, float, ints, lower, outputs, types,
     };
-    use armnn_backend_api::{LayerDescriptor, LayerType};
+    use armnn_backend_api::{LayerDescriptor, LayerType, StridedSliceDescriptor};
 
     type Lowered = Result<armnn_network::Network, crate::TfliteParserError>;
 
@@ -325,7 +150,7 @@ mod tests {
             ..plain()
         };
         let refused = slice(float(&[4, 3]), &[[0, 0, 1], [0, 0, 1]], options);
-        assert_refused(refused, "more than one ellipsis");
+        assert_refused(refused, "ellipsis_mask of the descriptor is 3");
     }
 
     #[test]
@@ -381,26 +206,28 @@ mod tests {
         };
         let lowered = slice(input(), &[[0, 0, 1], [0, 2, 1]], options());
         assert_slice(lowered, &[[0, i64::MAX, 1], [0, 2, 1]], "[?, 2]");
-        let refused = slice(input(), &[[-1, 0, 1], [0, 2, 1]], options());
-        assert_refused(
-            refused,
-            "counted from the end of a dimension whose size is not known",
-        );
+        // What is counted from the end follows once the size is known.
+        let lowered = slice(input(), &[[-1, 0, 1], [0, 2, 1]], options()).unwrap();
+        assert!(lowered.layers()[0].descriptor().is_none());
+        assert_eq!(outputs(&lowered), ["Float32[?, 2]"]);
     }
 
     #[test]
     fn parameters_that_make_no_sense_are_damage() {
-        assert_refused(slice(float(&[5]), &[[0, 5, 0]], plain()), "a stride is 0");
+        assert_refused(
+            slice(float(&[5]), &[[0, 5, 0]], plain()),
+            "strides of the descriptor is 0",
+        );
         assert_refused(
             slice(float(&[5]), &[[0, 5, 1], [0, 1, 1]], plain()),
-            "a slice along 2 dimensions of an input of shape [5]",
+            "sliced dimensions of the descriptor is 2, but must be at most 1",
         );
         let options = write::StridedSliceOptions {
             shrink_axis_mask: 1,
             ..plain()
         };
         let refused = slice(float(&[5]), &[[5, 6, 1]], options);
-        assert_refused(refused, "element 5 is taken of a dimension of 5");
+        assert_refused(refused, "begin of the descriptor is 5");
         for extreme in [i32::MIN, i32::MAX] {
             let lowered = slice(float(&[5]), &[[extreme, extreme, extreme]], plain());
             assert_eq!(outputs(&lowered.unwrap()), ["Float32[0]"]);

@@ -17,13 +17,13 @@ pub(super) fn tensor_info(tensor: &Tensor<'_>) -> Result<TensorInfo> {
     })
 }
 
-/// What the file says of a tensor that an operator writes.
+/// What the file says of a tensor that an operator writes, but for its shape.
 pub(super) fn declaration(tensor: &Tensor<'_>) -> Result<OutputDeclaration> {
     let info = tensor_info(tensor)?;
     Ok(OutputDeclaration {
         name: (!tensor.name.is_empty()).then(|| tensor.name.to_owned()),
         data_type: Some(info.data_type),
-        shape: has_shape(tensor).then_some(info.shape),
+        shape: None,
         quantization: (!info.quantization.is_none()).then_some(info.quantization),
     })
 }
@@ -109,7 +109,8 @@ fn element_type(tensor: &Tensor<'_>) -> Result<(DataType, Quantization)> {
     Ok((data_type, quantization))
 }
 
-fn quantization(tensor: &Tensor<'_>) -> Result<Quantization> {
+/// How the numbers are quantized, if they are.
+pub(super) fn quantization(tensor: &Tensor<'_>) -> Result<Quantization> {
     let Some(quantization) = &tensor.quantization else {
         return Ok(Quantization::NONE);
     };
@@ -148,10 +149,14 @@ fn quantization(tensor: &Tensor<'_>) -> Result<Quantization> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn tensor(tensor_type: TensorType, scales: &[f32], zero_points: &[i64]) -> Tensor<'static> {
+    pub(crate) fn tensor(
+        tensor_type: TensorType,
+        scales: &[f32],
+        zero_points: &[i64],
+    ) -> Tensor<'static> {
         Tensor {
             name: "x",
             tensor_type: model::TensorType(tensor_type as i8),
@@ -159,7 +164,7 @@ mod tests {
             shape_signature: Vec::new(),
             has_rank: false,
             is_variable: false,
-            is_sparse: false,
+            sparsity: None,
             buffer: 0,
             data: None,
             external_buffer: 0,

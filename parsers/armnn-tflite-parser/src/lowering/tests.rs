@@ -1,5 +1,7 @@
 use crate::error::{Place, TfliteParserError};
-use crate::schema_generated::{BuiltinOperator as Op, TensorType};
+use crate::schema_generated::{
+    BuiltinOperator as Op, FullyConnectedOptionsWeightsFormat, TensorType,
+};
 use crate::schema_writer_generated as write;
 use crate::test_model::{
     TestModel, TestTensor, assert_refused, finish, float, ints, lower, typed, types, zeros,
@@ -10,14 +12,21 @@ fn everything_unsupported_is_named_at_once() {
     let mut model = TestModel::default();
     let x = model.input(float(&[3]));
     let values: Vec<i32> = (0..6).map(|_| model.tensor(float(&[3]))).collect();
-    model.operator(Op::Cumsum, &[x], &[values[0]], None);
+    model.operator(Op::SkipGram, &[x], &[values[0]], None);
     model.custom("Sinh", &[values[0]], &[values[1]], &[]);
-    model.operator(Op::Cumsum, &[values[1]], &[values[2]], None);
+    model.operator(Op::SkipGram, &[values[1]], &[values[2]], None);
     // Sound, and looked at although what it reads comes from an operator that is refused.
     model.operator(Op::Relu, &[values[2]], &[values[3]], None);
-    let approximate = write::GeluOptions { approximate: true };
-    let approximate = write::BuiltinOptions::GeluOptions(Box::new(approximate));
-    model.operator(Op::Gelu, &[values[3]], &[values[4]], Some(approximate));
+    let shuffled = || {
+        let options = write::FullyConnectedOptions {
+            weights_format: FullyConnectedOptionsWeightsFormat::Shuffled4x16Int8,
+            ..write::FullyConnectedOptions::default()
+        };
+        write::BuiltinOptions::FullyConnectedOptions(Box::new(options))
+    };
+    let weights = model.tensor(zeros(&[3, 3]));
+    let inputs = [values[3], weights];
+    model.operator(Op::FullyConnected, &inputs, &[values[4]], Some(shuffled()));
     model.operator(Op::Logistic, &[values[4]], &[values[5]], None);
     model.output(values[5]);
 
@@ -31,21 +40,21 @@ fn everything_unsupported_is_named_at_once() {
         .iter()
         .map(|operator| (&operator.name[..], operator.is_custom, operator.count))
         .collect();
-    assert_eq!(operators, [("CUMSUM", false, 2), ("Sinh", true, 1)]);
+    assert_eq!(operators, [("SKIP_GRAM", false, 2), ("Sinh", true, 1)]);
     let place = |index, name: &str| Place {
         subgraph: Some(0),
         operator: Some((index, name.to_owned())),
         tensor: None,
     };
-    assert_eq!(refusals.operators[0].first, place(0, "CUMSUM"));
+    assert_eq!(refusals.operators[0].first, place(0, "SKIP_GRAM"));
     assert_eq!(refusals.uses.len(), 1);
-    assert_eq!(refusals.uses[0].place, place(4, "GELU"));
+    assert_eq!(refusals.uses[0].place, place(4, "FULLY_CONNECTED"));
     assert_eq!(
         message,
-        "lowering test.tflite: operators that are not supported: CUMSUM (version 1, 2 times, first \
-         at operator 0), Sinh (custom, version 1, once, first at operator 1); uses that are not \
-         supported: subgraph 0, operator 4 (GELU): the approximation of Gelu by a tangent \
-         (approximate); the exact function is supported; convert the model without them, or, for \
+        "lowering test.tflite: operators that are not supported: SKIP_GRAM (version 1, 2 times, \
+         first at operator 0), Sinh (custom, version 1, once, first at operator 1); uses that are \
+         not supported: subgraph 0, operator 4 (FULLY_CONNECTED): weights in the order \
+         SHUFFLED4x16INT8; convert the model without them, or, for \
          custom operators, allow StandIn layers and use a backend that knows them"
     );
 }
@@ -55,10 +64,13 @@ fn an_endless_list_of_uses_is_cut() {
     let mut model = TestModel::default();
     let x = model.input(float(&[3]));
     for _ in 0..150 {
-        let options = write::GeluOptions { approximate: true };
-        let options = write::BuiltinOptions::GeluOptions(Box::new(options));
+        let options = write::FullyConnectedOptions {
+            weights_format: FullyConnectedOptionsWeightsFormat::Shuffled4x16Int8,
+            ..write::FullyConnectedOptions::default()
+        };
+        let options = write::BuiltinOptions::FullyConnectedOptions(Box::new(options));
         let output = model.tensor(float(&[3]));
-        model.operator(Op::Gelu, &[x], &[output], Some(options));
+        model.operator(Op::FullyConnected, &[x, x], &[output], Some(options));
         model.output(output);
     }
     let Err(TfliteParserError::Unsupported { refusals, .. }) = model.parse() else {
@@ -69,16 +81,13 @@ fn an_endless_list_of_uses_is_cut() {
 }
 
 #[test]
-fn operators_of_control_flow_and_state_are_refused_by_name() {
+fn operators_without_layers_are_refused_by_name() {
     for operator in [
-        Op::If,
-        Op::While,
-        Op::Call,
-        Op::CallOnce,
-        Op::VarHandle,
-        Op::ReadVariable,
-        Op::AssignVariable,
-        Op::BroadcastTo,
+        Op::HashtableLookup,
+        Op::LshProjection,
+        Op::RandomUniform,
+        Op::Multinomial,
+        Op::StablehloSort,
     ] {
         let refused = lower(operator, &[float(&[3])], &[float(&[3])], None);
         assert_refused(refused, &format!("not supported: {}", operator.name()));
@@ -96,10 +105,10 @@ fn tensors_that_are_not_simply_elements_are_refused() {
         with(|tensor| tensor.is_variable = true),
         "tensor 1 \"t1\": a variable",
     );
-    assert_refused(
-        with(|tensor| tensor.sparsity = Some(Box::default())),
-        "tensor 1 \"t1\": a sparse constant",
-    );
+    let mut sparse = zeros(&[3]);
+    sparse.tensor.sparsity = Some(Box::default());
+    let refused = lower(Op::Add, &[float(&[3]), sparse], &[float(&[3])], None);
+    assert_refused(refused, "tensor 1 \"t1\": its sparsity is damaged");
     assert_refused(
         with(|tensor| tensor.external_buffer = 1),
         "tensor 1 \"t1\": a constant in a file of its own",
@@ -225,7 +234,7 @@ fn a_model_without_subgraphs_or_outputs_is_no_network() {
     silent.input(float(&[3]));
     assert_refused(
         silent.parse(),
-        "lowering test.tflite: the network has no outputs",
+        "lowering test.tflite: uses that are not supported: subgraph 0: it has no outputs",
     );
 }
 

@@ -24,8 +24,8 @@ pub struct Tensor<'a> {
     pub has_rank: bool,
     /// Keeps its value from one inference to the next.
     pub is_variable: bool,
-    /// `data` is compressed and needs DENSIFY.
-    pub is_sparse: bool,
+    /// How `data` is stored, if only elements other than 0 are.
+    pub sparsity: Option<Sparsity>,
     /// Number of the buffer with its data: equal numbers are the same data.
     pub buffer: u32,
     /// The bytes of a constant, sharing the file; none for a tensor that is computed, and for a
@@ -56,6 +56,32 @@ pub struct Quantization {
     pub axis: i32,
     /// Other schemes than a scale per tensor or per slice.
     pub details: Option<QuantizationDetails>,
+}
+
+/// How a sparse tensor is stored.
+#[derive(Debug, Clone)]
+pub struct Sparsity {
+    /// Dimensions in the order of storage: those of the tensor by their numbers, blocks by numbers
+    /// from the rank on.
+    pub traversal_order: Vec<i32>,
+    /// For each dimension of blocks, the dimension of the tensor that it divides.
+    pub block_map: Vec<i32>,
+    /// How each dimension is stored, in the order of storage.
+    pub dimensions: Vec<StoredDimension>,
+}
+
+/// How a dimension of a sparse tensor is stored.
+#[derive(Debug, Clone)]
+pub enum StoredDimension {
+    /// All of so many indices.
+    Dense(i32),
+    /// For each element before it, those of `indices` from its segment's number up to the next.
+    Compressed {
+        /// Where segments start, and where the last one ends.
+        segments: Vec<i32>,
+        /// The indices of all segments.
+        indices: Vec<i32>,
+    },
 }
 
 /// Quantization schemes beyond [`Quantization`]'s own fields.
@@ -108,7 +134,7 @@ impl fmt::Debug for Tensor<'_> {
             .field("shape_signature", &self.shape_signature)
             .field("has_rank", &self.has_rank)
             .field("is_variable", &self.is_variable)
-            .field("is_sparse", &self.is_sparse)
+            .field("is_sparse", &self.sparsity.is_some())
             .field("buffer", &self.buffer)
             .field("data_length", &self.data.as_ref().map(Bytes::len))
             .field("external_buffer", &self.external_buffer)
@@ -144,7 +170,10 @@ fn decode_named<'a>(
         shape_signature: decoder.numbers(table.shape_signature()?)?,
         has_rank: table.has_rank()?,
         is_variable: table.is_variable()?,
-        is_sparse: table.sparsity()?.is_some(),
+        sparsity: match table.sparsity()? {
+            Some(table) => Some(decode_sparsity(decoder, table)?),
+            None => None,
+        },
         buffer,
         data: decoder.buffer(buffer)?,
         external_buffer: table.external_buffer()?,
@@ -183,4 +212,54 @@ fn decode_quantization<'a>(
         || !quantization.min.is_empty()
         || !quantization.max.is_empty();
     Ok(says_something.then_some(quantization))
+}
+
+fn decode_sparsity<'a>(
+    decoder: &mut Decoder<'a>,
+    table: schema::SparsityParametersRef<'a>,
+) -> Result<Sparsity, Fault> {
+    decoder.spend(decoder::TABLE)?;
+    let mut dimensions = Vec::new();
+    for dimension in table.dim_metadata()?.into_iter().flatten() {
+        let dimension = dimension?;
+        decoder.spend(decoder::TABLE)?;
+        dimensions.push(match dimension.format()? {
+            schema::DimensionType::Dense => StoredDimension::Dense(dimension.dense_size()?),
+            schema::DimensionType::SparseCsr => StoredDimension::Compressed {
+                segments: decode_indices(decoder, dimension.array_segments()?)?,
+                indices: decode_indices(decoder, dimension.array_indices()?)?,
+            },
+        });
+    }
+    Ok(Sparsity {
+        traversal_order: decoder.numbers(table.traversal_order()?)?,
+        block_map: decoder.numbers(table.block_map()?)?,
+        dimensions,
+    })
+}
+
+/// Numbers of one of three widths.
+fn decode_indices<'a>(
+    decoder: &mut Decoder<'a>,
+    indices: Option<schema::SparseIndexVectorRef<'a>>,
+) -> Result<Vec<i32>, Fault> {
+    use schema::SparseIndexVectorRef as Indices;
+
+    Ok(match indices {
+        None => Vec::new(),
+        Some(Indices::Int32Vector(table)) => decoder.numbers(table.values()?)?,
+        Some(Indices::Uint16Vector(table)) => {
+            let values = decoder.numbers::<u16>(table.values()?)?;
+            decoder.spend(values.len().saturating_mul(2))?;
+            values.into_iter().map(i32::from).collect()
+        }
+        Some(Indices::Uint8Vector(table)) => {
+            let Some(values) = table.values()? else {
+                return Ok(Vec::new());
+            };
+            // Four times as wide as in the file.
+            decoder.spend(values.len().saturating_mul(4))?;
+            values.iter().map(|&value| i32::from(value)).collect()
+        }
+    })
 }

@@ -1,0 +1,322 @@
+//! Sizes that a model computes, however large: an error within the memory limit, which says what
+//! would not fit.
+
+use std::sync::Arc;
+
+use armnn_backend_api::{ConcatDescriptor, PaddingMode};
+use armnn_network::{
+    LoopBody, Network, NetworkBuilder, PadLayout, ParameterRule, RuntimeOperation, ScanAxis,
+    ScanBody, SequenceOperation, TensorId, ValueType,
+};
+use armnn_runtime::{
+    CreationOptions, DataType, HostTensor, LoadError, LoadOptions, LoadedNetwork, OptimizerOptions,
+    Runtime, Shape, StaticBackend, TensorInfo,
+};
+use cpu_ref::CpuRef;
+
+const LIMIT: u64 = 1 << 20;
+
+fn try_load(network: Network) -> Result<LoadedNetwork, LoadError> {
+    let options = CreationOptions::new()
+        .static_backend(StaticBackend::new::<CpuRef>())
+        .number_of_threads(1);
+    let runtime = Runtime::create(options).unwrap();
+    let optimized = runtime
+        .optimize(network, &OptimizerOptions::default())
+        .unwrap();
+    let options = LoadOptions {
+        memory_limit: Some(LIMIT),
+        ..LoadOptions::default()
+    };
+    runtime.load_network(optimized, options)
+}
+
+fn info(data_type: DataType, dims: &[i64]) -> TensorInfo {
+    TensorInfo::new(data_type, Shape::new(dims).unwrap())
+}
+
+fn f32(dims: &[i64]) -> TensorInfo {
+    info(DataType::Float32, dims)
+}
+
+fn i64s(values: &[i64]) -> HostTensor {
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
+    let dims = [values.len() as i64];
+    HostTensor::from_bytes(info(DataType::Signed64, &dims), &bytes).unwrap()
+}
+
+fn count(value: i64) -> HostTensor {
+    HostTensor::from_bytes(info(DataType::Signed64, &[]), &value.to_ne_bytes()).unwrap()
+}
+
+/// Runs a network, and checks that its error says all of this.
+#[track_caller]
+fn assert_fails(loaded: &LoadedNetwork, inputs: &[HostTensor], parts: &[&str]) {
+    let error = loaded.run(inputs).unwrap_err().to_string();
+    for part in parts {
+        assert!(error.contains(part), "no '{part}' in: {error}");
+    }
+}
+
+#[test]
+fn a_tensor_of_a_terabyte_is_too_large_for_any_limit() {
+    // An input of a few bytes, and a layer that makes much of it.
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", f32(&[1 << 19, 1])).unwrap();
+    let y = builder.add_input_layer("y", f32(&[1, 1 << 19])).unwrap();
+    let sum = builder.add_addition_layer(x, y, "outer sum").unwrap();
+    builder.add_output_layer("sum", sum).unwrap();
+    let error = try_load(builder.finish().unwrap()).unwrap_err().to_string();
+    // 2^19 * 2^19 * 4 bytes.
+    assert!(
+        error.contains("'outer sum'") && error.contains("[524288, 524288]"),
+        "{error}"
+    );
+}
+
+/// Pads x of one element by amounts that the caller gives.
+fn padding() -> LoadedNetwork {
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", f32(&[1])).unwrap();
+    let amounts = info(DataType::Signed64, &[2]);
+    let amounts = builder.add_input_layer("amounts", amounts).unwrap();
+    let rule = ParameterRule::Pad {
+        mode: PaddingMode::Constant,
+        value: 0.0,
+        layout: PadLayout::Sides,
+        negative_as_none: false,
+    };
+    let y = builder.add_deferred_layer("padded", rule, &[Some(x)], &[Some(amounts)], &[]);
+    builder.add_output_layer("y", y.unwrap()[0]).unwrap();
+    try_load(builder.finish().unwrap()).unwrap()
+}
+
+#[test]
+fn a_size_that_follows_from_data_is_within_the_memory_limit() {
+    let loaded = padding();
+    let x = || HostTensor::from_f32([1], &[1.0]).unwrap();
+    let outputs = loaded.run(&[x(), i64s(&[1, 1])]).unwrap();
+    assert_eq!(outputs[0].elements::<f32>(), Some(&[0.0, 1.0, 0.0][..]));
+    let terabyte = 1 << 38;
+    let limit = ["padded", "1048576"];
+    assert_fails(&loaded, &[x(), i64s(&[terabyte, 0])], &limit);
+    for wild in [i64::MAX, i64::MAX - 1, i64::MIN] {
+        assert_fails(&loaded, &[x(), i64s(&[wild, wild])], &["padded"]);
+    }
+}
+
+#[test]
+fn a_reshape_to_more_elements_than_there_can_be_is_refused() {
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", f32(&[4])).unwrap();
+    let target = info(DataType::Signed64, &[2]);
+    let target = builder.add_input_layer("target", target).unwrap();
+    let rule = ParameterRule::Reshape { allow_zero: false };
+    let y = builder.add_deferred_layer("y", rule, &[Some(x)], &[Some(target)], &[]);
+    builder.add_output_layer("y", y.unwrap()[0]).unwrap();
+    let loaded = try_load(builder.finish().unwrap()).unwrap();
+    let x = || HostTensor::from_f32([4], &[1.0; 4]).unwrap();
+    for target in [
+        [1 << 62, 1],
+        [1 << 62, 1 << 62],
+        [i64::MAX, -1],
+        [i64::MIN, 1],
+        // 2^64 elements: 0, where they are not counted with care.
+        [1 << 32, 1 << 32],
+    ] {
+        assert_fails(&loaded, &[x(), i64s(&target)], &["'y' (Reshape)"]);
+    }
+}
+
+/// Inputs `count` and `x`, and a loop named `loop` that carries x.
+fn looping(
+    carried: ValueType,
+    fill: impl FnOnce(&mut NetworkBuilder, TensorId) -> TensorId,
+    start: impl FnOnce(&mut NetworkBuilder) -> TensorId,
+) -> LoadedNetwork {
+    let mut body = NetworkBuilder::new();
+    body.add_input_layer("iteration", info(DataType::Signed64, &[]))
+        .unwrap();
+    let goes_on = body
+        .add_input_layer("goes on", info(DataType::Boolean, &[]))
+        .unwrap();
+    let x = body.add_value_input("x", carried).unwrap();
+    let next = fill(&mut body, x);
+    body.add_output_layer("goes on", goes_on).unwrap();
+    body.add_output_layer("x", next).unwrap();
+    let operation = RuntimeOperation::Loop(LoopBody {
+        network: Arc::new(body.finish().unwrap()),
+        n_carried: 1,
+    });
+    let mut builder = NetworkBuilder::new();
+    let count = builder
+        .add_input_layer("count", info(DataType::Signed64, &[]))
+        .unwrap();
+    let x = start(&mut builder);
+    let outputs = builder
+        .add_runtime_layer("loop", operation, &[Some(count), None, Some(x)])
+        .unwrap();
+    builder.add_output_layer("y", outputs[0]).unwrap();
+    try_load(builder.finish().unwrap()).unwrap()
+}
+
+#[test]
+fn a_loop_that_makes_a_tensor_ever_larger_ends_with_an_error() {
+    let loaded = looping(
+        ValueType::Tensor(f32(&[-1])),
+        |body, x| {
+            let axis = ConcatDescriptor { axis: 0 };
+            body.add_concat_layer(axis, &[x, x], "twice").unwrap()
+        },
+        |builder| builder.add_input_layer("x", f32(&[1])).unwrap(),
+    );
+    let x = || HostTensor::from_f32([1], &[1.0]).unwrap();
+    let outputs = loaded.run(&[count(10), x()]).unwrap();
+    assert_eq!(outputs[0].elements::<f32>(), Some(&[1.0; 1024][..]));
+    // 4 bytes, doubled 18 times, are 2^20, and together with the input of the Concat too much.
+    let parts = ["'loop' (Loop), iteration 17", "'twice'", "1048576"];
+    assert_fails(&loaded, &[count(100), x()], &parts);
+}
+
+#[test]
+fn a_loop_that_makes_a_sequence_ever_longer_ends_with_an_error() {
+    let element = ValueType::Tensor(f32(&[256]));
+    let loaded = looping(
+        ValueType::Sequence(Box::new(element)),
+        |body, all| {
+            let data = vec![0; 1024].into();
+            let row = body.add_constant_layer("row", f32(&[256]), data).unwrap();
+            // Of its own in each iteration.
+            let row = body.add_abs_layer(row, "abs").unwrap();
+            let insert = RuntimeOperation::Sequence(SequenceOperation::Insert);
+            body.add_runtime_layer("insert", insert, &[Some(all), Some(row)])
+                .unwrap()[0]
+        },
+        |builder| {
+            let row = builder.add_input_layer("x", f32(&[256])).unwrap();
+            let construct = RuntimeOperation::Sequence(SequenceOperation::Construct);
+            builder
+                .add_runtime_layer("all", construct, &[Some(row)])
+                .unwrap()[0]
+        },
+    );
+    let x = HostTensor::from_f32([256], &[1.0; 256]).unwrap();
+    let inputs = vec![count(10).into(), x.into()];
+    let outputs = loaded.run_values(inputs).unwrap();
+    assert_eq!(outputs[0].as_sequence().unwrap().len(), 11);
+    let x = HostTensor::from_f32([256], &[1.0; 256]).unwrap();
+    // 1 KiB in each iteration.
+    let error = loaded.run_values(vec![count(1100).into(), x.into()]);
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("'insert' (SequenceInsert)")
+            && error.contains("memory limit of 1048576 bytes"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_loop_that_puts_sequences_into_sequences_ends_with_an_error() {
+    let loaded = looping(
+        ValueType::Sequence(Box::new(ValueType::Tensor(f32(&[])))),
+        |body, all| {
+            let construct = RuntimeOperation::Sequence(SequenceOperation::Construct);
+            body.add_runtime_layer("in itself", construct, &[Some(all)])
+                .unwrap()[0]
+        },
+        |builder| {
+            let x = builder.add_input_layer("x", f32(&[])).unwrap();
+            let construct = RuntimeOperation::Sequence(SequenceOperation::Construct);
+            builder
+                .add_runtime_layer("all", construct, &[Some(x)])
+                .unwrap()[0]
+        },
+    );
+    let x = HostTensor::from_f32(Shape::SCALAR, &[1.0]).unwrap();
+    let error = loaded.run_values(vec![count(1_000_000).into(), x.into()]);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("'in itself' (SequenceConstruct)"), "{error}");
+}
+
+#[test]
+fn a_scan_along_a_dimension_of_any_size_without_elements_ends_with_an_error() {
+    let mut body = NetworkBuilder::new();
+    let x = body.add_input_layer("x", f32(&[0])).unwrap();
+    let y = body.add_abs_layer(x, "abs").unwrap();
+    body.add_output_layer("y", y).unwrap();
+    let operation = RuntimeOperation::Scan(ScanBody {
+        network: Arc::new(body.finish().unwrap()),
+        n_states: 0,
+        inputs: vec![ScanAxis::default()],
+        outputs: vec![ScanAxis::default()],
+    });
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", f32(&[1 << 62, 0])).unwrap();
+    let y = builder
+        .add_runtime_layer("scan", operation, &[Some(x)])
+        .unwrap();
+    builder.add_output_layer("y", y[0]).unwrap();
+    let loaded = try_load(builder.finish().unwrap()).unwrap();
+    let x = HostTensor::zeroed(f32(&[1 << 62, 0])).unwrap();
+    assert_fails(&loaded, &[x], &["'scan' (Scan)", "memory limit"]);
+}
+
+#[test]
+fn splitting_and_joining_tensors_without_elements_is_a_matter_of_shapes() {
+    // Products of these dimensions are beyond every integer.
+    let dims = [1 << 40, 1 << 40, 0, 1 << 40];
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", f32(&dims)).unwrap();
+    let split = SequenceOperation::Split {
+        axis: 2,
+        keep_dims: true,
+    };
+    let construct = SequenceOperation::Construct;
+    let operations = [split, construct].map(RuntimeOperation::Sequence);
+    for operation in operations {
+        builder
+            .add_runtime_layer("", operation, &[Some(x)])
+            .unwrap();
+    }
+    let all = RuntimeOperation::Sequence(SequenceOperation::Construct);
+    let all = builder
+        .add_runtime_layer("all", all, &[Some(x), Some(x)])
+        .unwrap();
+    let concat = RuntimeOperation::Sequence(SequenceOperation::Concat {
+        axis: 0,
+        new_axis: false,
+    });
+    let joined = builder
+        .add_runtime_layer("joined", concat, &[Some(all[0])])
+        .unwrap();
+    builder.add_output_layer("y", joined[0]).unwrap();
+    let loaded = try_load(builder.finish().unwrap()).unwrap();
+    let x = HostTensor::zeroed(f32(&dims)).unwrap();
+    let outputs = loaded.run(&[x]).unwrap();
+    assert_eq!(
+        outputs[0].info().shape.dims(),
+        [1 << 41, 1 << 40, 0, 1 << 40]
+    );
+}
+
+#[test]
+fn joining_one_tensor_many_times_is_within_the_memory_limit() {
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", f32(&[1 << 16])).unwrap();
+    let construct = RuntimeOperation::Sequence(SequenceOperation::Construct);
+    let all = builder
+        .add_runtime_layer("all", construct, &[Some(x); 8])
+        .unwrap();
+    let concat = RuntimeOperation::Sequence(SequenceOperation::Concat {
+        axis: 0,
+        new_axis: false,
+    });
+    let joined = builder
+        .add_runtime_layer("joined", concat, &[Some(all[0])])
+        .unwrap();
+    builder.add_output_layer("y", joined[0]).unwrap();
+    let loaded = try_load(builder.finish().unwrap()).unwrap();
+    // 8 times 2^18 bytes.
+    let x = HostTensor::zeroed(f32(&[1 << 16])).unwrap();
+    assert_fails(&loaded, &[x], &["'joined' (ConcatFromSequence)", "1048576"]);
+}

@@ -1,0 +1,269 @@
+//! What is greatest, best or chosen: ARG_MAX, ARG_MIN, TOPK_V2, SELECT, SELECT_V2,
+//! NON_MAX_SUPPRESSION, TFLite_Detection_PostProcess, CUMSUM, BUCKETIZE, MATRIX_DIAG,
+//! MATRIX_SET_DIAG.
+
+use armnn_backend_api::{
+    ArgMinMaxDescriptor, ArgMinMaxFunction, BucketizeDescriptor, CumulativeDescriptor,
+    CumulativeOperation, DataType, DetectionPostProcessDescriptor, SelectDescriptor, Shape,
+    TensorInfo, TopKDescriptor,
+};
+use armnn_network::{OutputDeclaration, ParameterRule, TensorId};
+
+use super::context::{Context, each_dimension};
+use super::flexbuffers::{self, Scalar};
+use super::problem::{Problem, Result};
+use crate::schema_generated::{BucketizeOptionsRef, CumsumOptionsRef};
+
+/// The second input is the axis. The type of the output is INT32 or INT64; the option repeats it.
+pub(super) fn arg_min_max(
+    context: &mut Context<'_, '_, '_>,
+    function: ArgMinMaxFunction,
+) -> Result {
+    let input = context.input(0)?;
+    let axis = context.input(1)?;
+    let declaration = context.declaration(0)?;
+    let rule = ParameterRule::ArgMinMax(ArgMinMaxDescriptor::new(function, 0, false));
+    context.emit_by_rule(0, rule, &[Some(input)], &[Some(axis)], declaration)
+}
+
+/// The largest elements along the last axis, and their places.
+pub(super) fn top_k(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    let count = context.input(1)?;
+    let Some(last) = context.shape(input)?.rank().checked_sub(1) else {
+        return Err(Problem::malformed("the largest elements of a scalar"));
+    };
+    let rule = ParameterRule::TopK(TopKDescriptor::new(last as u32, true));
+    let declarations = [context.moved(0, input)?, context.declaration(1)?];
+    context.emit_all_by_rule(rule, &[Some(input)], &[Some(count)], &declarations)
+}
+
+/// The condition is of the others' shape, or chooses among their rows.
+pub(super) fn select(context: &mut Context<'_, '_, '_>) -> Result {
+    let condition = context.input(0)?;
+    let rank = {
+        let x = context.input(1)?;
+        context.shape(x)?.rank()
+    };
+    let condition = match context.shape(condition)?.rank() {
+        1 if rank > 1 => {
+            let mut groups = vec![Vec::new(); rank];
+            groups[0].push(0);
+            context.merge_step(0, condition, groups)?
+        }
+        _ => condition,
+    };
+    select_by(context, condition)
+}
+
+pub(super) fn select_v2(context: &mut Context<'_, '_, '_>) -> Result {
+    let condition = context.input(0)?;
+    select_by(context, condition)
+}
+
+fn select_by(context: &mut Context<'_, '_, '_>, condition: TensorId) -> Result {
+    let (x, y) = (context.input(1)?, context.input(2)?);
+    let declaration = context.moved(0, x)?;
+    context.check_scale_kept(y, &declaration)?;
+    let inputs = [Some(condition), Some(x), Some(y)];
+    context.emit_declared(0, SelectDescriptor::new(), &inputs, declaration)
+}
+
+/// Boxes, scores, how many are chosen at most, thresholds of overlap and score, and for version 5 a
+/// sigma. Outputs: indices, for version 5 scores, and how many there are.
+pub(super) fn non_max_suppression(context: &mut Context<'_, '_, '_>, soft: bool) -> Result {
+    let mut inputs = vec![Some(context.input(0)?), Some(context.input(1)?)];
+    for position in 3..context.input_count() {
+        inputs.push(Some(context.input(position)?));
+    }
+    let count = context.input(2)?;
+    let (last, n_outputs) = if soft { (2, 3) } else { (1, 2) };
+    if context.output_count() != n_outputs {
+        return Err(Problem::malformed(format!(
+            "it has {} outputs, but writes {n_outputs}",
+            context.output_count()
+        )));
+    }
+    let mut declarations = vec![OutputDeclaration::default(); 3];
+    declarations[0] = context.declaration(0)?;
+    declarations[2] = context.declaration(last)?;
+    if soft {
+        declarations[1] = context.declaration(1)?;
+    }
+    let rule = ParameterRule::NonMaxSuppressionPadded;
+    let name = context.lowering.layer_name(context.output_tensor(0)?);
+    let builder = &mut context.lowering.builder;
+    let ids = builder.add_deferred_layer(&name, rule, &inputs, &[Some(count)], &declarations)?;
+    let &[indices, scores, valid] = &ids[..] else {
+        return Err(Problem::malformed(
+            "NonMaxSuppressionPadded without its outputs",
+        ));
+    };
+    context.bind(0, indices)?;
+    if soft {
+        context.bind(1, scores)?;
+    }
+    context.bind(last, valid)
+}
+
+/// Box encodings, scores of classes, anchors. Options: a FlexBuffer with the descriptor's fields.
+pub(super) fn detection_post_process(context: &mut Context<'_, '_, '_>) -> Result {
+    let options = context.operator.custom_options.clone().unwrap_or_default();
+    let options = flexbuffers::map(&options)
+        .ok_or_else(|| Problem::malformed("its custom options are no map of numbers"))?;
+    let find = |name: &str| options.iter().find(|(key, _)| *key == name).map(|o| o.1);
+    let missing = |name: &str| Problem::malformed(format!("its custom options lack {name}"));
+    let count = |name: &str| -> Result<Option<u32>> {
+        match find(name) {
+            None => Ok(None),
+            Some(value) => value
+                .as_integer()
+                .and_then(|v| u32::try_from(v).ok())
+                .map_or_else(
+                    || {
+                        Err(Problem::malformed(format!(
+                            "its custom option {name} is no count"
+                        )))
+                    },
+                    |value| Ok(Some(value)),
+                ),
+        }
+    };
+    let number = |name: &str| find(name).map(Scalar::as_real).ok_or_else(|| missing(name));
+    let required = |name: &str| count(name)?.ok_or_else(|| missing(name));
+    let descriptor = DetectionPostProcessDescriptor {
+        max_detections: required("max_detections")?,
+        max_classes_per_detection: required("max_classes_per_detection")?,
+        detections_per_class: count("detections_per_class")?.unwrap_or(100),
+        num_classes: required("num_classes")?,
+        use_regular_nms: u32::from(count("use_regular_nms")?.unwrap_or(0) != 0),
+        nms_score_threshold: number("nms_score_threshold")?,
+        nms_iou_threshold: number("nms_iou_threshold")?,
+        scale_x: number("x_scale")?,
+        scale_y: number("y_scale")?,
+        scale_w: number("w_scale")?,
+        scale_h: number("h_scale")?,
+    };
+    let inputs = [
+        Some(context.input(0)?),
+        Some(context.input(1)?),
+        Some(context.input(2)?),
+    ];
+    let mut declarations = Vec::new();
+    for position in 0..context.output_count() {
+        declarations.push(context.declaration(position)?);
+    }
+    context.emit_all(descriptor, &inputs, &declarations)
+}
+
+/// The second input is the axis.
+pub(super) fn cumsum(context: &mut Context<'_, '_, '_>) -> Result {
+    let options = context.options::<CumsumOptionsRef<'_>>()?;
+    let mut descriptor = CumulativeDescriptor::new(CumulativeOperation::Sum, 0);
+    descriptor.exclusive = options.exclusive()?.into();
+    descriptor.reverse = options.reverse()?.into();
+    let input = context.input(0)?;
+    let axis = context.input(1)?;
+    let declaration = context.declaration(0)?;
+    let rule = ParameterRule::Cumulative(descriptor);
+    context.emit_by_rule(0, rule, &[Some(input)], &[Some(axis)], declaration)
+}
+
+/// The boundaries are Float32; other numbers are compared with them as such.
+pub(super) fn bucketize(context: &mut Context<'_, '_, '_>) -> Result {
+    let boundaries = context.options::<BucketizeOptionsRef<'_>>()?.boundaries()?;
+    let boundaries: Vec<f32> = boundaries.into_iter().flatten().collect();
+    if !boundaries.is_sorted() {
+        return Err(Problem::malformed("its boundaries are not in order"));
+    }
+    let input = context.input(0)?;
+    let wide = context.info(input)?.data_type == DataType::Float64;
+    let (data_type, data): (_, Vec<u8>) = match wide {
+        true => {
+            let numbers = boundaries.iter().map(|&b| f64::from(b));
+            (
+                DataType::Float64,
+                numbers.flat_map(f64::to_le_bytes).collect(),
+            )
+        }
+        false => {
+            let numbers = boundaries.iter().copied();
+            (
+                DataType::Float32,
+                numbers.flat_map(f32::to_le_bytes).collect(),
+            )
+        }
+    };
+    let input = context.cast_step(input, data_type)?;
+    let shape = Shape::from([boundaries.len() as i64]);
+    let boundaries = context.new_constant(TensorInfo::new(data_type, shape), data)?;
+    context.emit(BucketizeDescriptor::new(), &[Some(input), Some(boundaries)])
+}
+
+/// Each row becomes the diagonal of a matrix.
+pub(super) fn matrix_diag(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    let info = context.info(input)?.clone();
+    let &[.., size @ (0..)] = info.shape.dims() else {
+        return Err(Problem::unsupported("a diagonal whose length is not known"));
+    };
+    if info.data_type.is_quantized() {
+        return Err(Problem::unsupported("diagonals of a quantized type"));
+    }
+    let zero = context.scalar(info.data_type, 0.0)?;
+    let mask = context.diagonal_mask(size, size)?;
+    let rows = context.as_row(input)?;
+    let inputs = [Some(mask), Some(rows), Some(zero)];
+    context.emit(SelectDescriptor::new(), &inputs)
+}
+
+/// The second input becomes the diagonals of the first one's matrices.
+pub(super) fn matrix_set_diag(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    let diagonal = context.input(1)?;
+    let &[.., rows @ (0..), columns @ (0..)] = context.shape(input)?.dims() else {
+        return Err(Problem::unsupported("matrices whose size is not known"));
+    };
+    let mask = context.diagonal_mask(rows, columns)?;
+    let diagonal = match rows >= columns {
+        true => context.as_row(diagonal)?,
+        // As a column: there are as many rows as elements.
+        false => {
+            let mut groups = each_dimension(context.shape(diagonal)?.rank());
+            groups.push(Vec::new());
+            context.merge_step(0, diagonal, groups)?
+        }
+    };
+    let declaration = context.moved(0, input)?;
+    context.check_scale_kept(diagonal, &declaration)?;
+    let inputs = [Some(mask), Some(diagonal), Some(input)];
+    context.emit_declared(0, SelectDescriptor::new(), &inputs, declaration)
+}
+
+impl Context<'_, '_, '_> {
+    /// A matrix that is true on its diagonal.
+    fn diagonal_mask(&mut self, rows: i64, columns: i64) -> Result<TensorId> {
+        let count = rows
+            .checked_mul(columns)
+            .and_then(|n| usize::try_from(n).ok());
+        let size = usize::try_from(columns).ok();
+        let too_large = || Problem::unsupported("matrices of more elements than fit into memory");
+        let (count, size) = count.zip(size).ok_or_else(too_large)?;
+        super::constants::charge(&mut self.lowering.shared.constant_budget, count)?;
+        let mut mask = vec![0; count];
+        let row_count = usize::try_from(rows.min(columns)).unwrap_or(0);
+        for row in 0..row_count {
+            mask[row * size + row] = 1;
+        }
+        let info = TensorInfo::new(DataType::Boolean, Shape::from([rows, columns]));
+        self.new_constant(info, mask)
+    }
+
+    /// A dimension of size 1 before the last.
+    fn as_row(&mut self, id: TensorId) -> Result<TensorId> {
+        let mut groups = each_dimension(self.shape(id)?.rank());
+        let last = groups.len().saturating_sub(1);
+        groups.insert(last, Vec::new());
+        self.merge_step(0, id, groups)
+    }
+}

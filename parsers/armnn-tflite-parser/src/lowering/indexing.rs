@@ -1,0 +1,295 @@
+//! Elements taken and put by index: GATHER_ND, SCATTER_ND, SPARSE_TO_DENSE, EMBEDDING_LOOKUP,
+//! DYNAMIC_UPDATE_SLICE, the segment operators, REVERSE_V2, REVERSE_SEQUENCE, WHERE, UNIQUE.
+
+use armnn_backend_api::{
+    BinaryOperation, CastDescriptor, ComparisonDescriptor, ComparisonOperation, DataType,
+    DequantizeDescriptor, DynamicUpdateSliceDescriptor, ElementwiseBinaryDescriptor,
+    GatherDescriptor, GatherNdDescriptor, NonZeroDescriptor, ReduceDescriptor, ReduceOperation,
+    ReverseSequenceDescriptor, ScatterFunction, ScatterNdDescriptor, SelectDescriptor,
+    TransposeDescriptor, UniqueDescriptor,
+};
+use armnn_network::{OutputDeclaration, ParameterRule, StridedSliceOptions, TensorId};
+
+use super::context::{Context, described, each_dimension};
+use super::problem::{Problem, Result};
+use crate::schema_generated::ReverseSequenceOptionsRef;
+
+pub(super) fn gather_nd(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    let indices = context.input(1)?;
+    let declaration = context.moved(0, input)?;
+    let descriptor = GatherNdDescriptor { batch_dims: 0 };
+    context.emit_declared(0, descriptor, &[Some(input), Some(indices)], declaration)
+}
+
+/// Indices, updates and the shape: updates of the same place add up.
+pub(super) fn scatter_nd(context: &mut Context<'_, '_, '_>) -> Result {
+    let indices = context.input(0)?;
+    let updates = context.input(1)?;
+    let dims = context.input(2)?;
+    let data_type = plain_type(context, updates)?;
+    let zero = context.scalar(data_type, 0.0)?;
+    let zeros = context.filled(zero, dims)?;
+    let descriptor = ScatterNdDescriptor::new(match data_type {
+        // There is no sum of Booleans; a place that is written is true.
+        DataType::Boolean => ScatterFunction::Update,
+        _ => ScatterFunction::Add,
+    });
+    context.emit(descriptor, &[Some(zeros), Some(indices), Some(updates)])
+}
+
+/// Indices (one, a list, or a list of index vectors), the shape, the values (one, or one for each
+/// index), and the value elsewhere.
+pub(super) fn sparse_to_dense(context: &mut Context<'_, '_, '_>) -> Result {
+    let mut indices = context.input(0)?;
+    let dims = context.input(1)?;
+    let mut values = context.input(2)?;
+    let default = context.input(3)?;
+    plain_type(context, values)?;
+    let groups = match context.shape(indices)?.rank() {
+        0 => Some(vec![vec![], vec![]]),
+        1 => Some(vec![vec![0], vec![]]),
+        2 => None,
+        rank => {
+            let problem = format!("indices of {rank} dimensions");
+            return Err(Problem::malformed(problem));
+        }
+    };
+    if let Some(groups) = groups {
+        indices = context.merge_step(0, indices, groups)?;
+    }
+    if context.shape(values)?.rank() == 0 {
+        let count = context.shape_step(indices, 0, 1)?;
+        values = context.filled(values, count)?;
+    }
+    let background = context.filled(default, dims)?;
+    let descriptor = ScatterNdDescriptor::new(ScatterFunction::Update);
+    context.emit(descriptor, &[Some(background), Some(indices), Some(values)])
+}
+
+/// Rows of a table, which may be quantized where the output is real.
+pub(super) fn embedding_lookup(context: &mut Context<'_, '_, '_>) -> Result {
+    let ids = context.input(0)?;
+    let mut table = context.input(1)?;
+    let output = context.declaration(0)?;
+    let info = context.info(table)?;
+    let widened = info.data_type.is_quantized() && output.data_type == Some(DataType::Float32);
+    let per_row = info.quantization.scales().len() > 1;
+    let gather = GatherDescriptor { axis: 0 };
+    let real = OutputDeclaration::of_type(DataType::Float32);
+    match (widened, per_row) {
+        (false, _) => {}
+        // A scale for each row goes where the row goes.
+        (true, true) => {
+            table = context.step(0, DequantizeDescriptor::new(), &[Some(table)], real)?;
+        }
+        (true, false) => {
+            let inputs = [Some(table), Some(ids)];
+            let rows = context.step(0, gather, &inputs, OutputDeclaration::default())?;
+            return context.emit(DequantizeDescriptor::new(), &[Some(rows)]);
+        }
+    }
+    context.emit(gather, &[Some(table), Some(ids)])
+}
+
+pub(super) fn dynamic_update_slice(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    let inputs = [
+        Some(input),
+        Some(context.input(1)?),
+        Some(context.input(2)?),
+    ];
+    let declaration = context.moved(0, input)?;
+    context.emit_declared(0, DynamicUpdateSliceDescriptor::new(), &inputs, declaration)
+}
+
+/// Rows and the number of each one's segment, ascending; the sum of each segment's rows. There are
+/// as many segments as the last number says.
+pub(super) fn segment_sum(context: &mut Context<'_, '_, '_>) -> Result {
+    let rows = context.input(0)?;
+    let segments = context.input(1)?;
+    let data_type = plain_type(context, rows)?;
+    let rank = context.shape(rows)?.rank();
+    if rank == 0 || context.shape(segments)?.rank() != 1 {
+        return Err(Problem::malformed(
+            "segments are rows and a list of numbers",
+        ));
+    }
+    let none = OutputDeclaration::default;
+    let last = described(ReduceDescriptor::new(ReduceOperation::Max, &[0], true))?;
+    let last = context.step(0, last, &[Some(segments)], none())?;
+    let last = context.cast_step(last, DataType::Signed64)?;
+    let one = context.integer_list(DataType::Signed64, &[1])?;
+    let add = ElementwiseBinaryDescriptor::new(BinaryOperation::Add);
+    let count = context.step(0, add, &[Some(last), Some(one)], none())?;
+    let row = context.shape_step(rows, 1, rank)?;
+    let dims = context.joined(&[count, row])?;
+    let zero = context.scalar(data_type, 0.0)?;
+    let zeros = context.filled(zero, dims)?;
+    let indices = context.merge_step(0, segments, vec![vec![0], vec![]])?;
+    let descriptor = ScatterNdDescriptor::new(ScatterFunction::Add);
+    context.emit(descriptor, &[Some(zeros), Some(indices), Some(rows)])
+}
+
+/// The same with segments in any order, their number an input, and further operations. Rows of
+/// negative segments are left out: they go to one more segment, which is cut off.
+pub(super) fn unsorted_segment(
+    context: &mut Context<'_, '_, '_>,
+    function: ScatterFunction,
+) -> Result {
+    let rows = context.input(0)?;
+    let segments = context.input(1)?;
+    let count = context.input(2)?;
+    let data_type = plain_type(context, rows)?;
+    let (rank, segment_rank) = (context.shape(rows)?.rank(), context.shape(segments)?.rank());
+    if segment_rank == 0 || segment_rank > rank {
+        return Err(Problem::malformed(
+            "there must be a segment for each row of the leading dimensions",
+        ));
+    }
+    let first = match function {
+        ScatterFunction::Mul => 1.0,
+        ScatterFunction::Max => limits(data_type)?[0],
+        ScatterFunction::Min => limits(data_type)?[1],
+        _ => 0.0,
+    };
+    let none = OutputDeclaration::default;
+    let index_type = context.info(segments)?.data_type;
+    let count = context.cast_step(count, index_type)?;
+    let zero = context.scalar(index_type, 0.0)?;
+    let less = ComparisonDescriptor::new(ComparisonOperation::Less);
+    let negative = context.step(0, less, &[Some(segments), Some(zero)], none())?;
+    let inputs = [Some(negative), Some(count), Some(segments)];
+    let segments = context.step(0, SelectDescriptor::new(), &inputs, none())?;
+    let mut groups = each_dimension(segment_rank);
+    groups.push(Vec::new());
+    let indices = context.merge_step(0, segments, groups)?;
+
+    let count = context.cast_step(count, DataType::Signed64)?;
+    let groups = vec![Vec::new()];
+    let count = match context.shape(count)?.rank() {
+        0 => context.merge_step(0, count, groups)?,
+        _ => count,
+    };
+    let one = context.integer_list(DataType::Signed64, &[1])?;
+    let add = ElementwiseBinaryDescriptor::new(BinaryOperation::Add);
+    let more = context.step(0, add, &[Some(count), Some(one)], none())?;
+    let row = context.shape_step(rows, segment_rank, rank)?;
+    let dims = context.joined(&[more, row])?;
+    let first = context.scalar(data_type, first)?;
+    let start = context.filled(first, dims)?;
+    let descriptor = ScatterNdDescriptor::new(function);
+    let inputs = [Some(start), Some(indices), Some(rows)];
+    let all = context.step(0, descriptor, &inputs, none())?;
+
+    let bounds = [
+        Some(context.integer_list(DataType::Signed64, &[0])?),
+        Some(context.integer_list(DataType::Signed64, &[-1])?),
+        Some(one),
+    ];
+    let rule = ParameterRule::StridedSlice(StridedSliceOptions::default());
+    let declaration = context.declaration(0)?;
+    context.emit_by_rule(0, rule, &[Some(all)], &bounds, declaration)
+}
+
+/// The least and the greatest number of a type.
+fn limits(data_type: DataType) -> Result<[f64; 2]> {
+    Ok(match data_type {
+        DataType::Float32 => [f32::MIN.into(), f32::MAX.into()],
+        DataType::Float64 => [f64::MIN, f64::MAX],
+        DataType::Signed32 => [i32::MIN.into(), i32::MAX.into()],
+        DataType::Int8 => [i8::MIN.into(), i8::MAX.into()],
+        DataType::UInt8 => [0.0, u8::MAX.into()],
+        DataType::Int16 => [i16::MIN.into(), i16::MAX.into()],
+        // The greatest is not a Float64; it is made when the constant is.
+        DataType::Signed64 => [i64::MIN as f64, i64::MAX as f64],
+        other => {
+            let what = format!("segments of elements of type {other}");
+            return Err(Problem::unsupported(what));
+        }
+    })
+}
+
+pub(super) fn reverse_v2(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    let axes = context.input(1)?;
+    let declaration = context.moved(0, input)?;
+    let rule = ParameterRule::ReverseV2;
+    context.emit_by_rule(0, rule, &[Some(input)], &[Some(axes)], declaration)
+}
+
+pub(super) fn reverse_sequence(context: &mut Context<'_, '_, '_>) -> Result {
+    let options = context.options::<ReverseSequenceOptionsRef<'_>>()?;
+    let input = context.input(0)?;
+    let rank = context.shape(input)?.rank();
+    let inputs = [Some(input), Some(context.input(1)?)];
+    let descriptor = ReverseSequenceDescriptor {
+        sequence_axis: super::context::axis(options.seq_dim()?.into(), rank)? as u32,
+        batch_axis: super::context::axis(options.batch_dim()?.into(), rank)? as u32,
+    };
+    let declaration = context.moved(0, input)?;
+    context.emit_declared(0, descriptor, &inputs, declaration)
+}
+
+/// Positions as rows, where the layer has them as columns.
+pub(super) fn positions(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    let none = OutputDeclaration::default();
+    let columns = context.step(0, NonZeroDescriptor::new(), &[Some(input)], none)?;
+    let descriptor = described(TransposeDescriptor::new(&[1, 0]))?;
+    context.emit(descriptor, &[Some(columns)])
+}
+
+/// Each element once, in the order in which they appear; and for each of the input's, its place
+/// there, of the type that the output declares.
+pub(super) fn unique(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    let elements = context.moved(0, input)?;
+    let descriptor = UniqueDescriptor::new(None, false);
+    let outputs = vec![
+        elements,
+        OutputDeclaration::default(),
+        OutputDeclaration::default(),
+        OutputDeclaration::default(),
+    ];
+    let ids = context.steps(descriptor, &[Some(input)], &outputs)?;
+    let &[elements, _, places, _] = &ids[..] else {
+        return Err(Problem::malformed("Unique without its outputs"));
+    };
+    context.bind(0, elements)?;
+    if context.output_count() < 2 {
+        return Ok(());
+    }
+    match context.declaration(1)?.data_type {
+        Some(DataType::Signed64) => context.bind(1, places),
+        _ => context.emit_output(1, CastDescriptor::new(), &[Some(places)]),
+    }
+}
+
+/// The type of elements that are added up, which has no scale.
+fn plain_type(context: &Context<'_, '_, '_>, id: TensorId) -> Result<DataType> {
+    let info = context.info(id)?;
+    if info.data_type.is_quantized() {
+        return Err(Problem::unsupported(format!(
+            "quantized elements ({info}) put together by index"
+        )));
+    }
+    Ok(info.data_type)
+}
+
+impl Context<'_, '_, '_> {
+    /// A tensor of one value, which is not the operator's last layer.
+    pub(super) fn filled(&mut self, value: TensorId, dims: TensorId) -> Result<TensorId> {
+        let none = OutputDeclaration::default();
+        self.step_by_rule(0, ParameterRule::Fill, &[Some(value)], &[Some(dims)], none)
+    }
+
+    /// Elements of another type, which is not the operator's last layer.
+    pub(super) fn cast_step(&mut self, id: TensorId, data_type: DataType) -> Result<TensorId> {
+        if self.info(id)?.data_type == data_type {
+            return Ok(id);
+        }
+        let declaration = OutputDeclaration::of_type(data_type);
+        self.step(0, CastDescriptor::new(), &[Some(id)], declaration)
+    }
+}

@@ -1,0 +1,318 @@
+//! Recurrent operators without gates: RNN, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN,
+//! SVDF.
+
+use armnn_backend_api::{
+    BinaryOperation, ConcatDescriptor, DataType, DequantizeDescriptor, ElementwiseBinaryDescriptor,
+    FullyConnectedDescriptor, QuantizeDescriptor, RecurrentDirection, ReduceDescriptor,
+    ReduceOperation, RnnDescriptor, Shape, TensorInfo,
+};
+use armnn_network::{OutputDeclaration, ParameterRule, StridedSliceOptions, TensorId};
+
+use super::activation;
+use super::context::{Context, described};
+use super::problem::{Problem, Result};
+use super::recurrent::function_of;
+use crate::schema_generated::{
+    ActivationFunctionType, BidirectionalSequenceRnnOptionsRef, RnnOptionsRef,
+    SequenceRnnOptionsRef, SvdfOptionsRef,
+};
+
+/// What a direction of an RNN is made of.
+struct Direction {
+    function: ActivationFunctionType,
+    batch_first: bool,
+    direction: RecurrentDirection,
+    /// Where its weights, recurrent weights, bias and state stand.
+    first: usize,
+}
+
+/// A single step: a sequence of one, time first.
+pub(super) fn rnn(context: &mut Context<'_, '_, '_>) -> Result {
+    let function = context
+        .options::<RnnOptionsRef<'_>>()?
+        .fused_activation_function()?;
+    let input = context.input(0)?;
+    if context.shape(input)?.rank() != 2 {
+        return Err(Problem::malformed("its input is not [batch, numbers]"));
+    }
+    let sequence = context.merge_step(0, input, vec![vec![], vec![0], vec![1]])?;
+    let direction = Direction {
+        function,
+        batch_first: false,
+        direction: RecurrentDirection::Forward,
+        first: 1,
+    };
+    let output = context.rnn_layer(&direction, sequence, 0)?;
+    // [1, 1, N, H]
+    context.emit_merged(0, output, vec![vec![0, 1, 2], vec![3]])
+}
+
+pub(super) fn unidirectional_sequence_rnn(context: &mut Context<'_, '_, '_>) -> Result {
+    let options = context.options::<SequenceRnnOptionsRef<'_>>()?;
+    let direction = Direction {
+        function: options.fused_activation_function()?,
+        batch_first: !options.time_major()?,
+        direction: RecurrentDirection::Forward,
+        first: 1,
+    };
+    let input = context.input(0)?;
+    let output = context.rnn_layer(&direction, input, 0)?;
+    context.emit_merged(0, output, without_directions(direction.batch_first))
+}
+
+pub(super) fn bidirectional_sequence_rnn(context: &mut Context<'_, '_, '_>) -> Result {
+    let options = context.options::<BidirectionalSequenceRnnOptionsRef<'_>>()?;
+    for position in 9..context.input_count() {
+        if context.optional_input(position)?.is_some() {
+            return Err(Problem::unsupported("an auxiliary input"));
+        }
+    }
+    let (function, merge) = (
+        options.fused_activation_function()?,
+        options.merge_outputs()?,
+    );
+    let batch_first = !options.time_major()?;
+    let of = |direction, first| Direction {
+        function,
+        batch_first,
+        direction,
+        first,
+    };
+    let input = context.input(0)?;
+    let mut outputs = Vec::with_capacity(2);
+    for direction in [
+        of(RecurrentDirection::Forward, 1),
+        of(RecurrentDirection::Reverse, 5),
+    ] {
+        let output = context.rnn_layer(&direction, input, 0)?;
+        outputs.push(context.merge_step(0, output, without_directions(batch_first))?);
+    }
+    context.bind_directions([outputs[0], outputs[1]], merge)
+}
+
+/// The output of an Rnn with one direction, [N, T, 1, H] or [T, 1, N, H], without it.
+fn without_directions(batch_first: bool) -> Vec<Vec<usize>> {
+    match batch_first {
+        true => vec![vec![0], vec![1, 2], vec![3]],
+        false => vec![vec![0, 1], vec![2], vec![3]],
+    }
+}
+
+impl Context<'_, '_, '_> {
+    /// An Rnn of one direction, whose state is left; its output with the dimension of directions.
+    fn rnn_layer(
+        &mut self,
+        of: &Direction,
+        sequence: TensorId,
+        position: usize,
+    ) -> Result<TensorId> {
+        let data_type = self.info(sequence)?.data_type;
+        if data_type.is_quantized() {
+            return Err(Problem::unsupported("an RNN of a quantized type"));
+        }
+        let [weights, recurrent, bias] = [0, 1, 2].map(|offset| of.first + offset);
+        let mut matrices = Vec::with_capacity(2);
+        for position in [weights, recurrent] {
+            let id = self.input(position)?;
+            let id = self.widened(id, data_type)?;
+            matrices.push(Some(self.merge_step(
+                0,
+                id,
+                vec![vec![], vec![0], vec![1]],
+            )?));
+        }
+        let bias = self.input(bias)?;
+        let &[hidden_size @ (0..)] = self.shape(bias)?.dims() else {
+            return Err(Problem::unsupported("a bias whose size is not known"));
+        };
+        let size = u32::try_from(hidden_size).ok();
+        let size = size.ok_or_else(|| Problem::malformed("a bias beyond 2^32 numbers"))?;
+        // There is one bias, where the layer has one for either product.
+        let zero = self.scalar(data_type, 0.0)?;
+        let count = self.integer_list(DataType::Signed64, &[hidden_size])?;
+        let zeros = self.filled(zero, count)?;
+        let inputs = [Some(bias), Some(zeros)];
+        let none = OutputDeclaration::default;
+        let biases = self.step(0, ConcatDescriptor { axis: 0 }, &inputs, none())?;
+        let biases = self.merge_step(0, biases, vec![vec![], vec![0]])?;
+
+        let state = self.state(of.first + 3)?;
+        let (with, without) = match of.batch_first {
+            true => (vec![vec![0], vec![], vec![1]], vec![vec![0, 1], vec![2]]),
+            false => (vec![vec![], vec![0], vec![1]], vec![vec![0, 1], vec![2]]),
+        };
+        let before = self.merge_step(0, state.before, with)?;
+        let function = function_of(of.function)?;
+        let mut descriptor = RnnDescriptor::new(size);
+        descriptor.direction = of.direction.0;
+        descriptor.batch_first = of.batch_first.into();
+        descriptor.activations = [function.function; 2];
+        descriptor.activation_a = [function.a; 2];
+        descriptor.activation_b = [function.b; 2];
+        let inputs = [
+            Some(sequence),
+            matrices[0],
+            matrices[1],
+            Some(biases),
+            None,
+            Some(before),
+        ];
+        let name = self.step_name(position, "Rnn")?;
+        let builder = &mut self.lowering.builder;
+        let ids = builder.add_layer(&name, descriptor, &inputs, &[])?;
+        let &[output, after] = &ids[..] else {
+            return Err(Problem::malformed("an Rnn without its outputs"));
+        };
+        let after = self.merge_step(0, after, without)?;
+        self.leave(state, after)?;
+        Ok(output)
+    }
+}
+
+/// A filter over time of what filters over the input give. With F filters, M steps of memory and
+/// units of `rank` filters each: weights of the input [F, I], of time [F, M], a bias `[F / rank]`,
+/// the state [N, M F].
+///
+/// The state moves by one step, the newest at its end; each filter's steps are added up by the
+/// weights of time, and the filters of a unit.
+///
+/// Of quantized types, it is computed in real numbers, and the state and the output are rounded to
+/// theirs, where TFLite adds up integers: the last digit may differ.
+pub(super) fn svdf(context: &mut Context<'_, '_, '_>) -> Result {
+    let options = context.options::<SvdfOptionsRef<'_>>()?;
+    let function = options.fused_activation_function()?;
+    let rank = i64::from(options.rank()?);
+    let mut input = context.input(0)?;
+    let quantized = context.info(input)?.data_type.is_quantized();
+    let data_type = match quantized {
+        true => DataType::Float32,
+        false => context.info(input)?.data_type,
+    };
+    input = context.widened(input, data_type)?;
+    let features = context.input(1)?;
+    let features = context.widened(features, data_type)?;
+    let time = context.input(2)?;
+    let time = context.widened(time, data_type)?;
+    let &[filters @ (1..), memory @ (1..)] = context.shape(time)?.dims() else {
+        return Err(Problem::malformed(
+            "its weights of time are not [filters, steps]",
+        ));
+    };
+    if rank < 1 || filters % rank != 0 {
+        return Err(Problem::malformed(format!(
+            "{filters} filters of rank {rank}"
+        )));
+    }
+    let none = OutputDeclaration::default;
+    let state = context.state(4)?;
+    let state_info = context.info(state.before)?.clone();
+    let before = context.widened(state.before, data_type)?;
+
+    let newest = [Some(input), Some(features)];
+    let newest = context.step(0, FullyConnectedDescriptor::new(true), &newest, none())?;
+    let newest = context.merge_step(0, newest, vec![vec![0], vec![1], vec![]])?;
+    // [N, F, M]
+    let mut steps = context.reshape_step(0, before, &[-1, filters, memory])?;
+    steps = match memory {
+        1 => newest,
+        _ => {
+            let ends = [[0, 0, 1], [0, 0, 0], [1, 1, 1]];
+            let mut bounds = Vec::with_capacity(3);
+            for list in ends {
+                bounds.push(Some(context.integer_list(DataType::Signed32, &list)?));
+            }
+            let rule = ParameterRule::StridedSlice(StridedSliceOptions {
+                begin_mask: 0b011,
+                end_mask: 0b111,
+                ..StridedSliceOptions::default()
+            });
+            let older = context.step_by_rule(0, rule, &[Some(steps)], &bounds, none())?;
+            let inputs = [Some(older), Some(newest)];
+            context.step(0, ConcatDescriptor { axis: 2 }, &inputs, none())?
+        }
+    };
+    let mut after = context.merge_step(0, steps, vec![vec![0], vec![1, 2]])?;
+    if quantized {
+        after = context.quantized_step(after, &state_info)?;
+        // What is remembered is what was rounded.
+        let rounded = context.dequantized_step(after)?;
+        steps = context.reshape_step(0, rounded, &[-1, filters, memory])?;
+    }
+    context.leave(state, after)?;
+
+    let mul = ElementwiseBinaryDescriptor::new(BinaryOperation::Mul);
+    let weighted = context.step(0, mul, &[Some(steps), Some(time)], none())?;
+    let sum = described(ReduceDescriptor::new(ReduceOperation::Sum, &[2], false))?;
+    let mut sums = context.step(0, sum, &[Some(weighted)], none())?;
+    if rank > 1 {
+        let units = context.reshape_step(0, sums, &[-1, filters / rank, rank])?;
+        sums = context.step(0, sum, &[Some(units)], none())?;
+    }
+    if let Some(bias) = context.optional_input(3)? {
+        let bias = context.bias_in(bias, data_type, quantized)?;
+        let add = ElementwiseBinaryDescriptor::new(BinaryOperation::Add);
+        sums = context.step(0, add, &[Some(sums), Some(bias)], none())?;
+    }
+    if let Some(activation) = activation::fused(function, Some(data_type))? {
+        sums = context.step(0, activation, &[Some(sums)], none())?;
+    }
+    match quantized {
+        true => context.emit(QuantizeDescriptor::new(), &[Some(sums)]),
+        false => context.emit_reshape_like(sums),
+    }
+}
+
+impl Context<'_, '_, '_> {
+    /// Real numbers as those of a quantized type, which is not the operator's last layer.
+    fn quantized_step(&mut self, id: TensorId, into: &TensorInfo) -> Result<TensorId> {
+        let declaration = OutputDeclaration {
+            data_type: Some(into.data_type),
+            quantization: Some(into.quantization.clone()),
+            ..OutputDeclaration::default()
+        };
+        self.step(0, QuantizeDescriptor::new(), &[Some(id)], declaration)
+    }
+
+    /// Quantized numbers as real ones, which is not the operator's last layer.
+    fn dequantized_step(&mut self, id: TensorId) -> Result<TensorId> {
+        let real = OutputDeclaration::of_type(DataType::Float32);
+        self.step(0, DequantizeDescriptor::new(), &[Some(id)], real)
+    }
+
+    /// A bias, whose integers stand for real numbers by its scale.
+    fn bias_in(
+        &mut self,
+        bias: TensorId,
+        data_type: DataType,
+        quantized: bool,
+    ) -> Result<TensorId> {
+        let info = self.info(bias)?.clone();
+        if !quantized {
+            return self.widened(bias, data_type);
+        }
+        let &[scale] = info.quantization.scales() else {
+            return Err(Problem::unsupported(
+                "a bias without a scale, or with several",
+            ));
+        };
+        let real = self.cast_plain(bias, &info)?;
+        let scale = self.new_constant(
+            TensorInfo::new(DataType::Float32, Shape::SCALAR),
+            scale.to_le_bytes().to_vec(),
+        )?;
+        let mul = ElementwiseBinaryDescriptor::new(BinaryOperation::Mul);
+        let inputs = [Some(real), Some(scale)];
+        self.step(0, mul, &inputs, OutputDeclaration::default())
+    }
+
+    /// Integers as the real numbers of the same value, whatever their scale.
+    fn cast_plain(&mut self, id: TensorId, info: &TensorInfo) -> Result<TensorId> {
+        let plain = TensorInfo::new(info.data_type, info.shape);
+        let constant = self.lowering.builder.tensor(id);
+        let id = match constant.and_then(|tensor| tensor.constant()).cloned() {
+            Some(data) => self.lowering.builder.add_constant_layer("", plain, data)?,
+            None => id,
+        };
+        self.cast_step(id, DataType::Float32)
+    }
+}
