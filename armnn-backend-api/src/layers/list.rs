@@ -322,13 +322,15 @@ layers! {
             "score_threshold?",
         ] => ["selected_indices"],
         since 2;
-    /// The best boxes of one class that do not overlap a better one, as TensorFlow's
-    /// NonMaxSuppressionV5.
+    /// The best boxes of one class that do not overlap a better one, as TensorFlow Lite's
+    /// NON_MAX_SUPPRESSION_V4 and V5.
     ///
     /// Boxes: [B, 4], two corners, [y, x, y, x]; scores: [B]. Outputs: indices (Signed32) and
     /// scores, both [K], with K declared and filled up with 0; and their number (Signed32), a
-    /// scalar. Thresholds as for NonMaxSuppression, but without a score threshold any score will
-    /// do. A sigma above 0 lowers a box's score by exp(-IoU^2 / (2 sigma)) for each better one.
+    /// scalar. A box is left out if its intersection with a better one through their union is not
+    /// below the threshold, 0 if absent, or if its score is not above the score threshold, if
+    /// there is one. A sigma above 0 lowers a box's score by exp(-IoU^2 / (2 sigma)) for each
+    /// better one.
     NonMaxSuppressionPadded = sys::ARMNN_LAYER_NON_MAX_SUPPRESSION_PADDED,
         NonMaxSuppressionPaddedDescriptor,
         [

@@ -26,6 +26,7 @@ mod convolution_nhwc;
 mod copy;
 mod cumulative;
 mod depthwise_convolution2d;
+mod detection_post_process;
 mod element_type;
 mod element_workload;
 mod elementwise_binary;
@@ -34,12 +35,15 @@ mod float_workload;
 mod fully_connected;
 mod gather;
 mod gather_nd;
+mod interpolate;
 mod layer_checks;
 mod local_response;
 mod logical_binary;
 mod lookup_table;
 mod loop_nest;
 mod matrix;
+mod non_max_suppression;
+mod non_zero;
 mod normalization;
 mod one_hot;
 mod pad;
@@ -70,6 +74,7 @@ mod top_k;
 mod transpose;
 mod trilu;
 mod unidirectional_sequence_lstm;
+mod unique;
 mod weighted_sum;
 mod workload_function;
 
@@ -163,6 +168,7 @@ layers! {
     BroadcastTo: repetition::check_broadcast_to, repetition::broadcast_to_workload;
     Cast: cast::check, cast::workload;
     Comparison: comparison::check, comparison::workload;
+    Compress: non_zero::check_compress, non_zero::compress_workload;
     Concat: concat::check, concat::workload;
     Convolution2d: convolution2d::check, convolution2d::workload;
     Convolution3d: strided_convolution::check_convolution3d, strided_convolution::convolution3d_workload;
@@ -170,6 +176,7 @@ layers! {
     DepthToSpace: block::check_depth_to_space, block::depth_to_space_workload;
     DepthwiseConvolution2d: depthwise_convolution2d::check, depthwise_convolution2d::workload;
     Dequantize: quantize::check_dequantize, quantize::dequantize_workload;
+    DetectionPostProcess: detection_post_process::check, detection_post_process::workload;
     DynamicUpdateSlice: scatter::check_dynamic_update_slice, scatter::dynamic_update_slice_workload;
     ElementwiseBinary: elementwise_binary::check, elementwise_binary::workload;
     ElementwiseUnary: elementwise_unary::check, elementwise_unary::workload;
@@ -180,11 +187,15 @@ layers! {
     GatherNd: gather_nd::check_nd, gather_nd::nd_workload;
     Gru: recurrent::check_gru, recurrent::gru_workload;
     InstanceNormalization: normalization::check_instance, normalization::instance_workload;
+    Interpolate: interpolate::check, interpolate::workload;
     L2Normalization: normalization::check_l2, normalization::l2_workload;
     LayerNormalization: normalization::check_layer, normalization::layer_workload;
     LogSoftmax: normalization::check_log_softmax, normalization::log_softmax_workload;
     LogicalBinary: logical_binary::check, logical_binary::workload;
     Lstm: recurrent::check_lstm, recurrent::lstm_workload;
+    NonMaxSuppression: non_max_suppression::check, non_max_suppression::workload;
+    NonMaxSuppressionPadded: non_max_suppression::check_padded, non_max_suppression::padded_workload;
+    NonZero: non_zero::check_non_zero, non_zero::non_zero_workload;
     Normalization: local_response::check, local_response::workload;
     OneHot: one_hot::check, one_hot::workload;
     Pad: pad::check, pad::workload;
@@ -215,6 +226,7 @@ layers! {
     TransposeConvolution3d: strided_convolution::check_transpose3d, strided_convolution::transpose3d_workload;
     Trilu: trilu::check, trilu::workload;
     UnidirectionalSequenceLstm: unidirectional_sequence_lstm::check, unidirectional_sequence_lstm::workload;
+    Unique: unique::check, unique::workload;
 }
 
 #[cfg(test)]
