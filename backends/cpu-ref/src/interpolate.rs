@@ -215,7 +215,7 @@ impl Axis {
 }
 
 /// The cubic convolution kernel (Keys, 1981) at a distance.
-fn cubic(x: f32, a: f32) -> f32 {
+pub(crate) fn cubic(x: f32, a: f32) -> f32 {
     if x <= 1.0 {
         ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0
     } else if x < 2.0 {

@@ -571,7 +571,7 @@ mod tests {
             let mut sum = 0.0;
             for tap in 0..16 {
                 let (c, kz, ky, kx) = (tap / 8, tap / 4 % 2, tap / 2 % 2, tap % 2);
-                let Some(in_z) = (2 * z + kz as usize).checked_sub(1) else {
+                let Some(in_z) = usize::checked_sub(2 * z + kz, 1) else {
                     continue;
                 };
                 sum += values[((c * 4 + in_z) * 3 + y + ky) * 5 + x + 2 * kx];

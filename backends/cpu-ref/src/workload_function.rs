@@ -170,8 +170,7 @@ impl<'x, 'i> Call<'_, 'x, 'i, '_> {
         for (to, &dim) in shape.iter_mut().zip(dims) {
             *to = dim as i64;
         }
-        let shape =
-            Shape::new(shape.get(..dims.len()).unwrap_or(&shape)).map_err(|e| invalid(e))?;
+        let shape = Shape::new(shape.get(..dims.len()).unwrap_or(&shape)).map_err(invalid)?;
         if self.output_lens.get(position).copied().flatten().is_none() {
             self.context.allocate_output(position as u32, &shape)?;
         } else if self.outputs.shape(position) != shape {
