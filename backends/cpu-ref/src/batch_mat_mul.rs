@@ -1,5 +1,7 @@
 //! BatchMatMul.
 
+mod quantized;
+
 use armnn_backend_api::{
     BatchMatMulDescriptor, ExecutionContext, LayerView, Result, Synchronous, Workload,
 };
@@ -12,6 +14,9 @@ use crate::{
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &BatchMatMulDescriptor) -> Result<()> {
+    if input(layer, 0)?.data_type().is_quantized() {
+        return quantized::check(layer);
+    }
     require_one_type(layer, &[FLOATS])
 }
 
@@ -24,6 +29,9 @@ pub(crate) fn workload(
     let out = dims(layer, output(layer, 0)?)?;
     let kernel = BatchMatMul::new(descriptor, &x, &y, &out)
         .ok_or_else(|| invalid(format_args!("{x:?} and {y:?} do not multiply to {out:?}")))?;
+    if input(layer, 0)?.data_type().is_quantized() {
+        return quantized::workload(layer, kernel);
+    }
     float_workload(layer, kernel)
 }
 
@@ -64,6 +72,19 @@ impl BatchMatMul {
             batches: LoopNest::new(batch, [&x_strides, &y_strides, &strides], [0; 3]),
         })
     }
+
+    /// Calls `f` with where the matrices of x, y and the output start, for each of the output.
+    fn for_each_matrix(&self, mut f: impl FnMut([usize; 3])) {
+        let strides = self.batches.row_strides();
+        self.batches.for_each_row(|mut at| {
+            for _ in 0..self.batches.row_len() {
+                f(at);
+                for (at, &stride) in at.iter_mut().zip(&strides) {
+                    *at = at.wrapping_add_signed(stride);
+                }
+            }
+        });
+    }
 }
 
 impl FloatKernel for BatchMatMul {
@@ -79,17 +100,11 @@ impl FloatKernel for BatchMatMul {
         output: &mut [f32],
     ) -> Result<()> {
         let MatrixProduct { m, k, n, .. } = self.product;
-        let strides = self.batches.row_strides();
-        self.batches.for_each_row(|mut at| {
-            for _ in 0..self.batches.row_len() {
-                let x = &x[at[0]..][..m * k];
-                let y = &y[at[1]..][..k * n];
-                let out = &mut output[at[2]..][..m * n];
-                self.product.run(scratch, x, y, &[], out);
-                for (at, &stride) in at.iter_mut().zip(&strides) {
-                    *at = at.wrapping_add_signed(stride);
-                }
-            }
+        self.for_each_matrix(|[at_x, at_y, at_out]| {
+            let x = &x[at_x..][..m * k];
+            let y = &y[at_y..][..k * n];
+            let out = &mut output[at_out..][..m * n];
+            self.product.run(scratch, x, y, &[], out);
         });
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Comparison.
 
+mod quantized;
+
 use std::marker::PhantomData;
 
 use armnn_backend_api::{
@@ -14,14 +16,19 @@ use crate::{
     float_workload::{input_elements, output_elements},
     layer_checks::{input, num_elements, output, require_input, require_named, require_output},
     loop_nest::{LoopNest, map_pairs},
+    quantized_arithmetic::QUANTIZED,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ComparisonDescriptor) -> Result<()> {
     let operation = descriptor.operation();
     require_named(operation, operation.name())?;
     require_output(layer, 0, &[&[DataType::Boolean]])?;
-    require_input(layer, 0, &[TYPES])?;
-    require_input(layer, 1, &[&[input(layer, 0)?.data_type()]])
+    require_input(layer, 0, &[TYPES, QUANTIZED])?;
+    require_input(layer, 1, &[&[input(layer, 0)?.data_type()]])?;
+    match input(layer, 0)?.data_type().is_quantized() {
+        true => quantized::check(layer),
+        false => Ok(()),
+    }
 }
 
 pub(crate) fn workload(
@@ -50,6 +57,7 @@ pub(crate) fn workload(
         DataType::UInt16 => boxed::<u16>(plan),
         DataType::UInt32 => boxed::<u32>(plan),
         DataType::UInt64 => boxed::<u64>(plan),
+        quantized if quantized.is_quantized() => quantized::workload(layer, plan)?,
         // `check` lets nothing else through but Boolean.
         _ => boxed::<Bool>(plan),
     })

@@ -1,5 +1,7 @@
 //! Concat.
 
+mod rescaled;
+
 use armnn_backend_api::{ConcatDescriptor, LayerView, Result, Workload};
 
 use crate::{
@@ -9,6 +11,9 @@ use crate::{
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &ConcatDescriptor) -> Result<()> {
+    if rescaled::is_needed(layer)? {
+        return rescaled::check(layer);
+    }
     copy::check(layer)
 }
 
@@ -28,6 +33,9 @@ pub(crate) fn workload(
         output: 0,
         nest: LoopNest::new(part, [&dense_strides(part), &strides], [0, start]),
     });
+    if rescaled::is_needed(layer)? {
+        return rescaled::workload(layer, copies.collect());
+    }
     copy_workload(layer, copies.collect(), None)
 }
 
@@ -63,7 +71,7 @@ pub(crate) fn part_starts(whole: &[usize], parts: &[Vec<usize>], axis: u32) -> R
 
 #[cfg(test)]
 mod tests {
-    use armnn_backend_api::{DataType, Quantization, TensorInfo};
+    use armnn_backend_api::DataType;
 
     use super::*;
     use crate::test_harness::{Call, assert_refused, f32s, typed};
@@ -103,24 +111,11 @@ mod tests {
     }
 
     #[test]
-    fn elements_below_a_byte_and_other_scales_are_refused() {
+    fn elements_below_a_byte_are_refused() {
         let half_bytes = Call::new(ConcatDescriptor { axis: 0 })
             .input(typed(DataType::Int4, [2], &[0x21u8]))
             .output(DataType::Int4, [2]);
         assert_refused(&half_bytes, &["Int4"]);
-        let quantized = |scale: f32| Quantization::per_tensor(scale, 3);
-        let part = typed(DataType::QAsymmU8, [1], &[1u8]);
-        let output = TensorInfo::new(DataType::QAsymmU8, [1]).quantized(quantized(0.5));
-        let call = |scale| {
-            Call::new(ConcatDescriptor { axis: 0 })
-                .input(part.clone().quantized(quantized(scale)))
-                .output_info(output.clone())
-        };
-        assert_eq!(call(0.5).run().elements::<u8>(0), [1]);
-        assert_refused(
-            &call(0.25),
-            &["input 0 and output differ in scale or zero point"],
-        );
     }
 
     #[test]

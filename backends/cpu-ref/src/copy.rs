@@ -52,6 +52,32 @@ pub(crate) struct BoxCopy {
     pub(crate) nest: LoopNest<2>,
 }
 
+impl BoxCopy {
+    /// Copies the box.
+    fn copy<T: Copy>(&self, from: &[T], to: &mut [T]) {
+        if self.nest.row_strides() != [1, 1] {
+            return self.map(from, to, |x| x);
+        }
+        let len = self.nest.row_len();
+        self.nest.for_each_row(|[at_from, at_to]| {
+            to[at_to..][..len].copy_from_slice(&from[at_from..][..len]);
+        });
+    }
+
+    /// Writes `f` of each element of the box.
+    pub(crate) fn map<T: Copy>(&self, from: &[T], to: &mut [T], f: impl Fn(T) -> T) {
+        let len = self.nest.row_len();
+        let strides = self.nest.row_strides();
+        self.nest.for_each_row(|[mut at_from, mut at_to]| {
+            for _ in 0..len {
+                to[at_to] = f(from[at_from]);
+                at_from = at_from.wrapping_add_signed(strides[0]);
+                at_to = at_to.wrapping_add_signed(strides[1]);
+            }
+        });
+    }
+}
+
 /// Makes the workload of a layer that is made of such copies. They write every element of every
 /// output, or `fill` does it first.
 ///
@@ -121,27 +147,10 @@ impl<T: Word> Workload for CopyWorkload<T> {
             let from = input_elements::<T>(inputs, copy.input, input_len)?;
             let output_len = self.plan.output_lens[copy.output];
             let to = output_elements::<T>(outputs, copy.output, output_len)?;
-            copy_box(&copy.nest, from, to);
+            copy.copy(from, to);
         }
         Ok(())
     }
-}
-
-/// Copies the elements that the nest walks through.
-fn copy_box<T: Copy>(nest: &LoopNest<2>, from: &[T], to: &mut [T]) {
-    let len = nest.row_len();
-    let strides = nest.row_strides();
-    nest.for_each_row(|[mut at_from, mut at_to]| {
-        if strides == [1, 1] {
-            to[at_to..][..len].copy_from_slice(&from[at_from..][..len]);
-            return;
-        }
-        for _ in 0..len {
-            to[at_to] = from[at_from];
-            at_from = at_from.wrapping_add_signed(strides[0]);
-            at_to = at_to.wrapping_add_signed(strides[1]);
-        }
-    });
 }
 
 /// Stands for any element of its size.

@@ -5,7 +5,7 @@ use armnn_backend_api::{
     Result, Status, Synchronous, TensorView, Workload, cast_slice, cast_slice_mut,
 };
 use half::{
-    f16,
+    bf16, f16,
     slice::{HalfBitsSliceExt, HalfFloatSliceExt},
 };
 
@@ -42,8 +42,8 @@ pub(crate) trait FloatKernel: Send + Sync + 'static {
     ) -> Result<()>;
 }
 
-/// Makes the workload of a layer whose tensors are all Float32, or all Float16. In Float16,
-/// inputs are widened first, and the output is rounded once.
+/// Makes the workload of a layer whose tensors are all Float32, all Float16, or all BFloat16. In
+/// 16 bits, inputs are widened first, and the output is rounded once.
 ///
 /// # Errors
 /// When shapes are not known, or too large.
@@ -59,9 +59,13 @@ pub(crate) fn float_workload<K: FloatKernel>(
         }
     }
     let output_len = num_elements(layer, output)?;
-    let is_half = output.data_type() == DataType::Float16;
+    let narrow = match output.data_type() {
+        DataType::Float16 => Some(Narrow::Float16),
+        DataType::BFloat16 => Some(Narrow::BFloat16),
+        _ => None,
+    };
     let mut scratch_len = Some(kernel.scratch_len());
-    if is_half {
+    if narrow.is_some() {
         let mut add = |len: usize| scratch_len = scratch_len.and_then(|n| n.checked_add(len));
         add(output_len);
         (0..MAX_INPUTS)
@@ -79,27 +83,60 @@ pub(crate) fn float_workload<K: FloatKernel>(
         })?;
     Ok(Box::new(FloatWorkload {
         kernel,
-        is_half,
+        narrow,
         input_lens,
         output_len,
         scratch_len,
     }))
 }
 
-/// The elements of a constant of type Float32 or Float16; `None` if it is none, or was released.
+/// The elements of a constant of type Float32, Float16 or BFloat16; `None` if it is none, or was released.
 pub(crate) fn float_constant(tensor: TensorView<'_>) -> Option<Vec<f32>> {
     let bytes = tensor.constant()?;
     match tensor.data_type() {
         DataType::Float32 => cast_slice::<f32>(bytes).map(<[f32]>::to_vec),
         DataType::Float16 => cast_slice::<u16>(bytes)
             .map(|bits| HalfBitsSliceExt::reinterpret_cast::<f16>(bits).to_f32_vec()),
+        DataType::BFloat16 => cast_slice::<u16>(bytes)
+            .map(|bits| HalfBitsSliceExt::reinterpret_cast::<bf16>(bits).to_f32_vec()),
         _ => None,
+    }
+}
+
+/// A type of 16 bits.
+#[derive(Clone, Copy)]
+enum Narrow {
+    Float16,
+    BFloat16,
+}
+
+impl Narrow {
+    fn widen(self, bits: &[u16], to: &mut [f32]) {
+        match self {
+            Self::Float16 => {
+                HalfBitsSliceExt::reinterpret_cast::<f16>(bits).convert_to_f32_slice(to);
+            }
+            Self::BFloat16 => {
+                HalfBitsSliceExt::reinterpret_cast::<bf16>(bits).convert_to_f32_slice(to);
+            }
+        }
+    }
+
+    fn round(self, from: &[f32], bits: &mut [u16]) {
+        match self {
+            Self::Float16 => {
+                HalfBitsSliceExt::reinterpret_cast_mut::<f16>(bits).convert_from_f32_slice(from);
+            }
+            Self::BFloat16 => {
+                HalfBitsSliceExt::reinterpret_cast_mut::<bf16>(bits).convert_from_f32_slice(from);
+            }
+        }
     }
 }
 
 struct FloatWorkload<K> {
     kernel: K,
-    is_half: bool,
+    narrow: Option<Narrow>,
     input_lens: [usize; MAX_INPUTS],
     output_len: usize,
     scratch_len: usize,
@@ -130,7 +167,7 @@ impl<K: FloatKernel> Workload for FloatWorkload<K> {
         }
         let mut scratch = scratch::<f32>(context, self.scratch_len)?;
         let mut floats: [&[f32]; MAX_INPUTS] = [&[]; MAX_INPUTS];
-        if !self.is_half {
+        let Some(narrow) = self.narrow else {
             for (i, slot) in floats.iter_mut().enumerate() {
                 if self.is_read(i) {
                     *slot = input_elements(inputs, i, self.input_lens[i])?;
@@ -138,20 +175,20 @@ impl<K: FloatKernel> Workload for FloatWorkload<K> {
             }
             let output = output_elements(outputs, 0, self.output_len)?;
             return self.kernel.run(context, scratch, floats, output);
-        }
+        };
         for (i, slot) in floats.iter_mut().enumerate() {
             if self.is_read(i) {
                 let halves = input_elements::<u16>(inputs, i, self.input_lens[i])?;
                 let (widened, rest) = scratch.split_at_mut(halves.len());
                 scratch = rest;
-                HalfBitsSliceExt::reinterpret_cast::<f16>(halves).convert_to_f32_slice(widened);
+                narrow.widen(halves, widened);
                 *slot = widened;
             }
         }
         let (wide, scratch) = scratch.split_at_mut(self.output_len);
         self.kernel.run(context, scratch, floats, wide)?;
         let output = output_elements::<u16>(outputs, 0, self.output_len)?;
-        HalfBitsSliceExt::reinterpret_cast_mut::<f16>(output).convert_from_f32_slice(wide);
+        narrow.round(wide, output);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use armnn_backend_api::{
 };
 
 /// The types that layers compute real numbers with.
-pub(crate) const FLOATS: &[DataType] = &[DataType::Float32, DataType::Float16];
+pub(crate) const FLOATS: &[DataType] = &[DataType::Float32, DataType::Float16, DataType::BFloat16];
 
 /// Integers without quantization.
 pub(crate) const INTEGERS: &[DataType] = &[

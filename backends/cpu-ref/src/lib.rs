@@ -4,7 +4,14 @@
 //! of its layer ([`LayerDescriptor`](armnn_backend_api::LayerDescriptor)) and nothing else. What
 //! the definitions leave open is decided once, for all layers:
 //!
-//! * Float32 is computed in Float32. Float16 is widened to Float32, computed, and rounded once.
+//! * Float32 is computed in Float32. Float16 and BFloat16 are widened to Float32, computed, and
+//!   rounded once.
+//! * Quantized numbers are computed as TensorFlow Lite's reference kernels do (those of LiteRT 2.3),
+//!   bit for bit; the file of each layer names the rule and where it stands. What they have no rule
+//!   for is computed in Float32. Their results are not followed where they are no result of a rule:
+//!   quotients far below a step of the output (their shifts are longer than a number), sums of signed
+//!   numbers into another scale (read as unsigned), negated numbers of another scale (left in it),
+//!   and the order of numbers of 16 bits of different scales (compared as they are).
 //! * NaN propagates: the larger or the smaller of NaN and a number is NaN.
 //! * A result does not depend on the number of threads.
 //! * Integers wrap around on overflow, except in Cast and Quantize, which saturate.

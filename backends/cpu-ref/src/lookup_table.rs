@@ -68,7 +68,7 @@ impl Table16 {
     /// has in the middle.
     pub(crate) fn new<F: Float>((scale, zero_point): (F, i32), to: F, f: impl Fn(F) -> F) -> Self {
         let number = F::from_i32;
-        let ends = [i16::MIN, i16::MAX].map(|end| i32::from(end));
+        let ends = [i16::MIN, i16::MAX].map(i32::from);
         let [least, most] = ends.map(|end| scale * number(end - zero_point));
         let [to_least, to_most] = ends.map(|end| to * number(end));
         let two = number(2);

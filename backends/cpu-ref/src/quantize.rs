@@ -1,12 +1,14 @@
 //! Quantize and Dequantize.
 
+mod requantize;
+
 use std::marker::PhantomData;
 
 use armnn_backend_api::{
-    DataType, DequantizeDescriptor, Element, ExecutionContext, Inputs, LayerView, Outputs,
+    DataType, DequantizeDescriptor, ExecutionContext, Inputs, LayerView, Outputs,
     QuantizeDescriptor, Result, Synchronous, TensorView, Workload,
 };
-use half::f16;
+use half::{bf16, f16};
 
 use crate::{
     cast::Scalar,
@@ -14,18 +16,15 @@ use crate::{
     layer_checks::{
         FLOATS, dims, input, invalid, num_elements, output, refusal, require_input, require_output,
     },
+    quantized_arithmetic::{QUANTIZED, QuantizedElement, by_quantized_type},
 };
-
-const QUANTIZED: &[DataType] = &[
-    DataType::QAsymmU8,
-    DataType::QAsymmS8,
-    DataType::QSymmS8,
-    DataType::QSymmS16,
-];
 
 /// For Quantize.
 pub(crate) fn check_quantize(layer: LayerView<'_>, _: &QuantizeDescriptor) -> Result<()> {
-    require_input(layer, 0, &[FLOATS])?;
+    require_input(layer, 0, &[FLOATS, QUANTIZED, &[DataType::Signed32]])?;
+    if !input(layer, 0)?.data_type().is_float() {
+        return requantize::check(layer);
+    }
     require_output(layer, 0, &[QUANTIZED])?;
     require_parameters(output(layer, 0)?, "output")
 }
@@ -47,14 +46,16 @@ pub(crate) fn quantize_workload(
     if num_elements(layer, from)? != parameters.num_elements {
         return Err(invalid("input and output differ in size"));
     }
-    Ok(match (from.data_type(), to.data_type()) {
-        (DataType::Float16, DataType::QAsymmU8) => boxed_quantize::<f16, u8>(parameters),
-        (DataType::Float16, DataType::QSymmS16) => boxed_quantize::<f16, i16>(parameters),
-        (DataType::Float16, _) => boxed_quantize::<f16, i8>(parameters),
-        (_, DataType::QAsymmU8) => boxed_quantize::<f32, u8>(parameters),
-        (_, DataType::QSymmS16) => boxed_quantize::<f32, i16>(parameters),
-        _ => boxed_quantize::<f32, i8>(parameters),
-    })
+    if !from.data_type().is_float() {
+        return requantize::workload(layer);
+    }
+    Ok(
+        by_quantized_type!(to.data_type(), Q => match from.data_type() {
+            DataType::Float16 => boxed_quantize::<f16, Q>(parameters),
+            DataType::BFloat16 => boxed_quantize::<bf16, Q>(parameters),
+            _ => boxed_quantize::<f32, Q>(parameters),
+        }),
+    )
 }
 
 /// For Dequantize.
@@ -67,14 +68,13 @@ pub(crate) fn dequantize_workload(
     if num_elements(layer, to)? != parameters.num_elements {
         return Err(invalid("input and output differ in size"));
     }
-    Ok(match (from.data_type(), to.data_type()) {
-        (DataType::QAsymmU8, DataType::Float16) => boxed_dequantize::<u8, f16>(parameters),
-        (DataType::QSymmS16, DataType::Float16) => boxed_dequantize::<i16, f16>(parameters),
-        (_, DataType::Float16) => boxed_dequantize::<i8, f16>(parameters),
-        (DataType::QAsymmU8, _) => boxed_dequantize::<u8, f32>(parameters),
-        (DataType::QSymmS16, _) => boxed_dequantize::<i16, f32>(parameters),
-        _ => boxed_dequantize::<i8, f32>(parameters),
-    })
+    Ok(
+        by_quantized_type!(from.data_type(), Q => match to.data_type() {
+            DataType::Float16 => boxed_dequantize::<Q, f16>(parameters),
+            DataType::BFloat16 => boxed_dequantize::<Q, bf16>(parameters),
+            _ => boxed_dequantize::<Q, f32>(parameters),
+        }),
+    )
 }
 
 fn require_parameters(tensor: TensorView<'_>, role: &str) -> Result<()> {
@@ -147,51 +147,34 @@ impl Real for f32 {
     }
 }
 
-impl Real for f16 {
-    fn to_f32(self) -> f32 {
-        Self::to_f32(self)
-    }
-
-    fn from_f32(value: f32) -> Self {
-        Self::from_f32(value)
-    }
-}
-
-/// A type of quantized numbers.
-trait Quantized: Element {
-    /// Saturates; NaN becomes 0.
-    fn saturating(number: f32) -> Self;
-    fn to_i32(self) -> i32;
-}
-
-macro_rules! quantized {
-    ($($T:ty)*) => {$(
-        impl Quantized for $T {
-            fn saturating(number: f32) -> Self {
-                number as $T
+macro_rules! halves {
+    ($($H:ty)*) => {$(
+        impl Real for $H {
+            fn to_f32(self) -> f32 {
+                <$H>::to_f32(self)
             }
 
-            fn to_i32(self) -> i32 {
-                self.into()
+            fn from_f32(value: f32) -> Self {
+                <$H>::from_f32(value)
             }
         }
     )*};
 }
-quantized! { u8 i8 i16 }
+halves! { f16 bf16 }
 
 struct Quantize<R, Q> {
     parameters: Parameters,
     types: PhantomData<fn(R) -> Q>,
 }
 
-fn boxed_quantize<R: Real, Q: Quantized>(parameters: Parameters) -> Box<dyn Workload> {
+fn boxed_quantize<R: Real, Q: QuantizedElement>(parameters: Parameters) -> Box<dyn Workload> {
     Box::new(Quantize::<R, Q> {
         parameters,
         types: PhantomData,
     })
 }
 
-impl<R: Real, Q: Quantized> Workload for Quantize<R, Q> {
+impl<R: Real, Q: QuantizedElement> Workload for Quantize<R, Q> {
     fn execute(
         &self,
         _context: &mut ExecutionContext<'_, Synchronous>,
@@ -207,7 +190,7 @@ impl<R: Real, Q: Quantized> Workload for Quantize<R, Q> {
                 for (to, &from) in to.iter_mut().zip(from) {
                     // `round` goes away from zero where the number lies in the middle.
                     let number = (R::from_bits(from).to_f32() / scale).round() + zero_point;
-                    *to = Q::saturating(number);
+                    *to = Q::saturating_f32(number);
                 }
             });
         Ok(())
@@ -219,14 +202,14 @@ struct Dequantize<Q, R> {
     types: PhantomData<fn(Q) -> R>,
 }
 
-fn boxed_dequantize<Q: Quantized, R: Real>(parameters: Parameters) -> Box<dyn Workload> {
+fn boxed_dequantize<Q: QuantizedElement, R: Real>(parameters: Parameters) -> Box<dyn Workload> {
     Box::new(Dequantize::<Q, R> {
         parameters,
         types: PhantomData,
     })
 }
 
-impl<Q: Quantized, R: Real> Workload for Dequantize<Q, R> {
+impl<Q: QuantizedElement, R: Real> Workload for Dequantize<Q, R> {
     fn execute(
         &self,
         _context: &mut ExecutionContext<'_, Synchronous>,

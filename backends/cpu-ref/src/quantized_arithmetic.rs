@@ -21,7 +21,7 @@ pub(crate) const QUANTIZED: &[DataType] = &[
     DataType::QSymmS16,
 ];
 
-/// The elements of a quantized type.
+/// The elements of a quantized type; 32 bits are those of a result.
 pub(crate) trait QuantizedElement: Element + Ord {
     const MIN: i32;
     const MAX: i32;
@@ -58,7 +58,7 @@ macro_rules! quantized_elements {
         }
     )*};
 }
-quantized_elements! { u8 i8 i16 }
+quantized_elements! { u8 i8 i16 i32 }
 
 /// Calls `$body` with the type alias `$Q` standing for the elements of a quantized data type.
 macro_rules! by_quantized_type {

@@ -1,5 +1,8 @@
 //! Reduce.
 
+mod integer;
+mod quantized;
+
 use armnn_backend_api::{
     DataType, ExecutionContext, LayerView, ReduceDescriptor, ReduceOperation, Result, Synchronous,
     Workload,
@@ -9,9 +12,12 @@ use crate::{
     element_workload::{Kernel, element_workload},
     elementwise_binary::{larger, smaller},
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
-    layer_checks::{FLOATS, dims, input, invalid, output, require_named, require_one_type},
+    layer_checks::{
+        FLOATS, INTEGERS, dims, input, invalid, output, require_named, require_one_type,
+    },
     loop_nest::{LoopNest, dense_strides},
     matrix,
+    quantized_arithmetic::QUANTIZED,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ReduceDescriptor) -> Result<()> {
@@ -21,7 +27,17 @@ pub(crate) fn check(layer: LayerView<'_>, descriptor: &ReduceDescriptor) -> Resu
         ReduceOperation::Any | ReduceOperation::All => {
             require_one_type(layer, &[&[DataType::Boolean]])
         }
-        _ => require_one_type(layer, &[FLOATS]),
+        ReduceOperation::L1 | ReduceOperation::SumSquare => {
+            require_one_type(layer, &[FLOATS, INTEGERS])
+        }
+        ReduceOperation::L2 | ReduceOperation::LogSum | ReduceOperation::LogSumExp => {
+            require_one_type(layer, &[FLOATS])
+        }
+        _ => require_one_type(layer, &[FLOATS, INTEGERS, QUANTIZED]),
+    }?;
+    match output(layer, 0)?.data_type().is_quantized() {
+        true => quantized::check(layer),
+        false => Ok(()),
     }
 }
 
@@ -56,11 +72,20 @@ pub(crate) fn workload(
     let kernel = Reduce {
         operation: descriptor.operation(),
         nest: LoopNest::new(&from, [&dense_strides(&from), &strides], [0, 0]),
-        count: reduced.map(|axis| from[axis]).product::<usize>() as f32,
+        count: reduced.map(|axis| from[axis]).product(),
         output_len: to.iter().product(),
     };
     match output(layer, 0)?.data_type() {
         DataType::Boolean => element_workload(layer, kernel),
+        DataType::Int8 => integer::workload::<i8>(layer, kernel),
+        DataType::Int16 => integer::workload::<i16>(layer, kernel),
+        DataType::Signed32 => integer::workload::<i32>(layer, kernel),
+        DataType::Signed64 => integer::workload::<i64>(layer, kernel),
+        DataType::UInt8 => integer::workload::<u8>(layer, kernel),
+        DataType::UInt16 => integer::workload::<u16>(layer, kernel),
+        DataType::UInt32 => integer::workload::<u32>(layer, kernel),
+        DataType::UInt64 => integer::workload::<u64>(layer, kernel),
+        quantized if quantized.is_quantized() => quantized::workload(layer, kernel),
         _ => float_workload(layer, kernel),
     }
 }
@@ -70,7 +95,7 @@ struct Reduce {
     /// Over the input; the operands are the input, and the output that an element goes into.
     nest: LoopNest<2>,
     /// Elements of the input for each of the output.
-    count: f32,
+    count: usize,
     output_len: usize,
 }
 
@@ -124,7 +149,7 @@ impl FloatKernel for Reduce {
             _ => {
                 self.reduce(input, out, 0.0, matrix::sum, |x, y| x + y);
                 if self.operation == ReduceOperation::Mean {
-                    out.iter_mut().for_each(|x| *x /= self.count);
+                    out.iter_mut().for_each(|x| *x /= self.count as f32);
                 }
             }
         }
@@ -180,6 +205,25 @@ impl Reduce {
         for (sum, &largest) in out.iter_mut().zip(&*largest) {
             *sum = sum.ln() + offset(largest);
         }
+    }
+
+    /// Folds the elements of the input in order into the output's elements, which start at `start`.
+    fn fold<T: Copy>(&self, input: &[T], sums: &mut [i64], start: i64, f: impl Fn(i64, T) -> i64) {
+        sums.fill(start);
+        let len = self.nest.row_len();
+        // The input is walked through in order, so its own stride is 1.
+        let [_, stride] = self.nest.row_strides();
+        self.nest.for_each_row(|[at_in, at_out]| {
+            let values = &input[at_in..][..len];
+            if stride == 0 {
+                sums[at_out] = values.iter().fold(sums[at_out], |sum, &x| f(sum, x));
+            } else {
+                let sums = &mut sums[at_out..][..len];
+                sums.iter_mut()
+                    .zip(values)
+                    .for_each(|(sum, &x)| *sum = f(*sum, x));
+            }
+        });
     }
 
     /// `start` is what nothing reduces to, `row` reduces a slice, and `f` two numbers.

@@ -1,20 +1,25 @@
 //! Resize.
 
+mod integer;
+
 use armnn_backend_api::{
     DataLayout, ExecutionContext, LayerView, ResizeDescriptor, ResizeMethod, Result, Synchronous,
     Workload,
 };
 
 use crate::{
+    element_workload::element_workload,
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
     layer_checks::{
         FLOATS, dims_of_rank, input, invalid, output, require_image_layout, require_named,
-        require_one_type,
+        require_one_type, require_same_quantization,
     },
+    quantized_arithmetic::QUANTIZED,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ResizeDescriptor) -> Result<()> {
-    require_one_type(layer, &[FLOATS])?;
+    require_one_type(layer, &[FLOATS, QUANTIZED])?;
+    require_same_quantization(layer)?;
     require_image_layout(descriptor.data_layout())?;
     require_named(descriptor.method(), descriptor.method().name())
 }
@@ -35,15 +40,29 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &ResizeDescriptor) -> Result<Box
             "batch or channels of input and output differ, or the input has no elements",
         ));
     }
+    let data_type = output(layer, 0)?.data_type();
+    let is_bilinear = d.method() == ResizeMethod::Bilinear;
+    if data_type.is_quantized() && is_bilinear {
+        let sizes = integer::Sizes {
+            rows: (in_h, out_h),
+            columns: (in_w, out_w),
+            channels,
+        };
+        return integer::bilinear_workload(layer, d, sizes);
+    }
     let kernel = Resize {
         rows: sources(d, in_h, out_h),
         columns: sources(d, in_w, out_w),
         image_len: in_h * in_w * channels,
         in_w,
         channels,
-        is_bilinear: d.method() == ResizeMethod::Bilinear,
+        is_bilinear,
     };
-    float_workload(layer, kernel)
+    match data_type.size() {
+        Some(1) => element_workload(layer, integer::Nearest::<u8>::new(kernel)),
+        Some(2) if !is_bilinear => element_workload(layer, integer::Nearest::<u16>::new(kernel)),
+        _ => float_workload(layer, kernel),
+    }
 }
 
 /// From where the elements at one position of an axis come: `before` and `after`, weighted with
@@ -118,28 +137,46 @@ impl FloatKernel for Resize {
         [input, ..]: [&[f32]; MAX_INPUTS],
         output: &mut [f32],
     ) -> Result<()> {
-        let out_len = self.rows.len() * self.columns.len() * self.channels;
-        let images = input.chunks_exact(self.image_len);
-        for (input, output) in images.zip(output.chunks_exact_mut(out_len)) {
-            let mut pixels = output.chunks_exact_mut(self.channels);
-            for &row in &self.rows {
-                for (&column, pixel) in self.columns.iter().zip(&mut pixels) {
-                    self.resize(input, row, column, pixel);
-                }
-            }
+        if self.is_bilinear {
+            self.for_each_pixel(input, output, |input, row, column, pixel| {
+                self.resize(input, row, column, pixel);
+            });
+        } else {
+            self.copy_nearest(input, output);
         }
         Ok(())
     }
 }
 
 impl Resize {
+    fn for_each_pixel<T>(
+        &self,
+        input: &[T],
+        output: &mut [T],
+        f: impl Fn(&[T], Source, Source, &mut [T]),
+    ) {
+        let out_len = self.rows.len() * self.columns.len() * self.channels;
+        let images = input.chunks_exact(self.image_len);
+        for (input, output) in images.zip(output.chunks_exact_mut(out_len)) {
+            let mut pixels = output.chunks_exact_mut(self.channels);
+            for &row in &self.rows {
+                for (&column, pixel) in self.columns.iter().zip(&mut pixels) {
+                    f(input, row, column, pixel);
+                }
+            }
+        }
+    }
+
+    fn copy_nearest<T: Copy>(&self, input: &[T], output: &mut [T]) {
+        self.for_each_pixel(input, output, |input, row, column, pixel| {
+            let at = (row.before * self.in_w + column.before) * self.channels;
+            pixel.copy_from_slice(&input[at..][..pixel.len()]);
+        });
+    }
+
     fn resize(&self, input: &[f32], row: Source, column: Source, pixel: &mut [f32]) {
         let at = |y: usize, x: usize| &input[(y * self.in_w + x) * self.channels..][..pixel.len()];
         let top_left = at(row.before, column.before);
-        if !self.is_bilinear {
-            pixel.copy_from_slice(top_left);
-            return;
-        }
         let top_right = at(row.before, column.after);
         let bottom_left = at(row.after, column.before);
         let bottom_right = at(row.after, column.after);

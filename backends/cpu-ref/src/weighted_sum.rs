@@ -6,12 +6,12 @@
 //! TensorFlow Lite's kernels; see [`Rescaling`].
 
 use armnn_backend_api::{
-    BackendError, DataType, ExecutionContext, Inputs, LayerView, Outputs, Result, Synchronous,
-    TensorView, Workload,
+    BackendError, DataType, ExecutionContext, Inputs, LayerView, MemoryRequirements, Outputs,
+    Result, Synchronous, TensorView, Workload,
 };
 
 use crate::{
-    float_workload::{input_elements, output_elements},
+    float_workload::{input_elements, output_elements, scratch},
     layer_checks::{input, invalid, num_elements, output, refusal, require_input, require_output},
     quantized_arithmetic::{Affine, Multiplier, QUANTIZED, QuantizedElement},
 };
@@ -71,6 +71,7 @@ pub(crate) trait Sum: Copy + Send + Sync + 'static {
     fn add(self, other: i64) -> Self;
     fn plus(self, other: Self) -> Self;
     fn rescaled(self, rescaling: &Rescaling, channel: usize) -> i32;
+    fn by_fixed_point(self, factor: Multiplier) -> i32;
 }
 
 impl Sum for i32 {
@@ -99,6 +100,11 @@ impl Sum for i32 {
             Rescaling::Real(factors) => rounded(f64::from(self) * factors[channel]),
         }
     }
+
+    #[inline]
+    fn by_fixed_point(self, factor: Multiplier) -> i32 {
+        factor.apply(self)
+    }
 }
 
 impl Sum for i64 {
@@ -126,6 +132,11 @@ impl Sum for i64 {
             Rescaling::Wide(multipliers) => multipliers[channel].apply_wide(self),
             Rescaling::Real(factors) => rounded(self as f64 * factors[channel]),
         }
+    }
+
+    #[inline]
+    fn by_fixed_point(self, factor: Multiplier) -> i32 {
+        factor.apply_wide(self)
     }
 }
 
@@ -156,7 +167,6 @@ pub(crate) enum RescalingRule {
 
 /// Scales and zero points of a layer with weights.
 pub(crate) struct WeightedLayer {
-    pub(crate) input_zero_point: i16,
     /// One for each output channel.
     pub(crate) weight_zero_points: Vec<i16>,
     rescaling: Rescaling,
@@ -182,7 +192,6 @@ impl WeightedLayer {
             .is_some_and(|bias| bias.data_type() == DataType::Signed32);
         let is_wide = input(layer, 0)?.data_type() == DataType::QSymmS16 && !has_narrow_bias;
         Ok(Self {
-            input_zero_point: from.zero_point as i16,
             weight_zero_points: zero_points.into_iter().map(|zero| zero as i16).collect(),
             rescaling: match rule {
                 RescalingRule::FixedPoint if is_wide => {
@@ -237,29 +246,46 @@ impl Bias<'_> {
     }
 }
 
-/// The sum of products of two slices of the same length, without their zero points.
+/// The sum of products of numbers without their zero point, and weights with theirs.
 #[inline]
-pub(crate) fn dot<X: Activation, W: QuantizedElement>(
-    (x, zero_x): (&[X], i16),
-    (w, zero_w): (&[W], i16),
-) -> X::Sum {
-    let narrow = |number: i32, zero: i16| (number as i16).wrapping_sub(zero);
-    x.iter().zip(w).fold(X::Sum::ZERO, |sum, (x, w)| {
-        sum.add_product(narrow(x.to_i32(), zero_x), narrow(w.to_i32(), zero_w))
-    })
+pub(crate) fn dot<W: QuantizedElement, S: Sum>(x: &[i16], (w, zero_w): (&[W], i16)) -> S {
+    let [sum] = dots::<W, S, 1>(x, [(w, zero_w)]);
+    sum
+}
+
+/// The same of several rows of weights, so that each number is read once for all of them.
+#[inline]
+pub(crate) fn dots<W: QuantizedElement, S: Sum, const N: usize>(
+    x: &[i16],
+    rows: [(&[W], i16); N],
+) -> [S; N] {
+    let rows = rows.map(|(w, zero)| (&w[..x.len()], zero));
+    let mut sums = [S::ZERO; N];
+    for (i, &x) in x.iter().enumerate() {
+        for (sum, (w, zero)) in sums.iter_mut().zip(&rows) {
+            *sum = sum.add_product(x, without_zero_point(w[i], *zero));
+        }
+    }
+    sums
+}
+
+/// A number of at most 16 bits without its zero point, which is within its type.
+#[inline]
+pub(crate) fn without_zero_point<Q: QuantizedElement>(number: Q, zero_point: i16) -> i16 {
+    (number.to_i32() as i16).wrapping_sub(zero_point)
 }
 
 /// What a layer with weights does.
 pub(crate) trait WeightedKernel<X, W>: Send + Sync + 'static {
     /// Computes the output. Inputs and output are as long as their shapes say, and the output is
-    /// not empty.
+    /// not empty; `input` is without its zero point.
     ///
     /// # Errors
     /// The network's execution fails.
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
-        input: &[X],
+        input: &[i16],
         weights: &[W],
         bias: Bias<'_>,
         output: &mut [X],
@@ -288,6 +314,7 @@ where
             Some(bias) => Some((bias.data_type(), num_elements(layer, bias)?)),
         },
         output_len: num_elements(layer, output(layer, 0)?)?,
+        input_zero_point: Affine::of(input(layer, 0)?, "input")?.zero_point as i16,
         kernel,
         elements: std::marker::PhantomData::<fn(X, W)>,
     }))
@@ -326,7 +353,14 @@ struct WeightedWorkload<X, W, K> {
     weights_len: usize,
     bias: Option<(DataType, usize)>,
     output_len: usize,
+    input_zero_point: i16,
     elements: std::marker::PhantomData<fn(X, W)>,
+}
+
+impl<X, W, K> WeightedWorkload<X, W, K> {
+    fn scratch_byte_len(&self) -> usize {
+        self.input_len.saturating_mul(size_of::<i16>())
+    }
 }
 
 impl<X, W, K> Workload for WeightedWorkload<X, W, K>
@@ -335,6 +369,13 @@ where
     W: QuantizedElement,
     K: WeightedKernel<X, W>,
 {
+    fn memory_requirements(&self) -> Result<MemoryRequirements> {
+        Ok(MemoryRequirements {
+            scratch_len: self.scratch_byte_len(),
+            ..MemoryRequirements::default()
+        })
+    }
+
     fn execute(
         &self,
         context: &mut ExecutionContext<'_, Synchronous>,
@@ -344,7 +385,11 @@ where
         if self.output_len == 0 {
             return Ok(());
         }
-        let input = elements_or_none(inputs, 0, self.input_len)?;
+        let input: &[X] = elements_or_none(inputs, 0, self.input_len)?;
+        let numbers = scratch::<i16>(context, self.scratch_byte_len())?;
+        for (number, &x) in numbers.iter_mut().zip(input) {
+            *number = without_zero_point(x, self.input_zero_point);
+        }
         let weights = elements_or_none(inputs, 1, self.weights_len)?;
         let bias = match self.bias {
             None => Bias::None,
@@ -352,7 +397,7 @@ where
             Some((_, len)) => Bias::Narrow(input_elements(inputs, 2, len)?),
         };
         let output = output_elements(outputs, 0, self.output_len)?;
-        self.kernel.run(context, input, weights, bias, output)
+        self.kernel.run(context, numbers, weights, bias, output)
     }
 }
 

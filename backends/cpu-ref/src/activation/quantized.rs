@@ -241,6 +241,11 @@ mod tests {
         let sigmoid = (ActivationFunction::Sigmoid, 0.0, 0.0);
         let found = activated(sigmoid, &[0, 10, -128], (0.1, 0), (1.0 / 256.0, -128));
         assert_eq!(found, [0, 59, -128]);
+        let linear = (ActivationFunction::Linear, 2.0, 1.0);
+        assert_eq!(
+            activated(linear, &[3, -4, 100], (1.0, 0), (1.0, 0)),
+            [7, -7, 127]
+        );
         // -1 * 2 / 6 and 3 * 6 / 6.
         let hard_swish = (ActivationFunction::HardSwish, 0.0, 0.0);
         let found = activated(
@@ -252,43 +257,83 @@ mod tests {
         assert_eq!(found, [-5, 48, 0]);
     }
 
+    /// Outputs of LiteRT 2.3's reference kernels.
     #[test]
-    fn sixteen_bits() {
-        let call = |function, scale, values: &[i16]| {
-            let shape = [values.len() as i64];
-            let output = TensorInfo::new(DataType::QSymmS16, shape)
-                .quantized(Quantization::per_tensor(1.0 / 32768.0, 0));
+    fn results_are_those_of_another_engine() {
+        let values = [-32768i16, -20000, -1000, 0, 3, 2500, 32767];
+        let call = |function, from, to| {
+            let output =
+                TensorInfo::new(DataType::QSymmS16, [7]).quantized(Quantization::per_tensor(to, 0));
             let call = Call::new(ActivationDescriptor::new(function, 1.0, 1.0))
                 .input(
-                    typed(DataType::QSymmS16, shape, values)
-                        .quantized(Quantization::per_tensor(scale, 0)),
+                    typed(DataType::QSymmS16, [7], &values)
+                        .quantized(Quantization::per_tensor(from, 0)),
                 )
                 .output_info(output);
             call.run().elements::<i16>(0)
         };
-        for scale in [1.0 / 4096.0, 0.0003] {
-            for x in [-20000i16, -1000, 0, 3, 2500, 32767] {
-                let real = f64::from(x) * f64::from(scale);
-                let near = |found: i16, expected: f64| {
-                    let expected = (expected * 32768.0).min(32767.0);
-                    assert!(
-                        (f64::from(found) - expected).abs() < 4.0,
-                        "{x} {found} {expected}"
-                    );
-                };
-                let sigmoid = 1.0 / (1.0 + (-real).exp());
-                near(call(ActivationFunction::Sigmoid, scale, &[x])[0], sigmoid);
-                near(call(ActivationFunction::TanH, scale, &[x])[0], real.tanh());
-                near(
-                    call(ActivationFunction::Elu, scale, &[x])[0],
-                    if real > 0.0 {
-                        real.min(1.0)
-                    } else {
-                        real.exp_m1()
-                    },
-                );
-            }
+        use ActivationFunction as F;
+        let fine = 1.0 / 32768.0;
+        for (function, from, to, expected) in [
+            (
+                F::Sigmoid,
+                1.0 / 4096.0,
+                fine,
+                [11, 247, 14394, 16384, 16390, 21234, 32757],
+            ),
+            (
+                F::Sigmoid,
+                0.0003,
+                fine,
+                [2, 81, 13945, 16384, 16391, 22256, 32766],
+            ),
+            (
+                F::Sigmoid,
+                1.0 / 2048.0,
+                fine,
+                [1, 2, 12462, 16384, 16396, 25303, 32767],
+            ),
+            (
+                F::TanH,
+                1.0 / 4096.0,
+                fine,
+                [-32767, -32764, -7845, 0, 24, 17838, 32767],
+            ),
+            (
+                F::TanH,
+                0.0003,
+                fine,
+                [-32767, -32767, -9545, 0, 29, 20813, 32767],
+            ),
+            (
+                F::TanH,
+                1.0 / 2048.0,
+                fine,
+                [-32767, -32767, -14838, 0, 48, 27520, 32767],
+            ),
+            (
+                F::Gelu,
+                0.0001,
+                0.0001,
+                [-18, -455, -461, 0, 2, 1496, 32749],
+            ),
+        ] {
+            assert_eq!(call(function, from, to), expected, "{function} {from}");
         }
+        let hard_swish = (F::HardSwish, 0.0, 0.0);
+        let values = [-128, -60, -20, -1, 0, 7, 30, 127];
+        let found = activated(hard_swish, &values, (0.05, 3), (0.03, -100));
+        assert_eq!(found, [-100, -100, -112, -103, -102, -96, -67, 107]);
+    }
+
+    #[test]
+    fn functions_without_a_rule_are_near_to_the_real_numbers() {
+        // Elu of -1, -0.5 and 2, in steps of 2^-12: e^-1 - 1 = -0.632 and e^-0.5 - 1 = -0.393.
+        let scaled = || Quantization::per_tensor(1.0 / 4096.0, 0);
+        let call = Call::new(ActivationDescriptor::new(ActivationFunction::Elu, 1.0, 0.0))
+            .input(typed(DataType::QSymmS16, [3], &[-4096i16, -2048, 8192]).quantized(scaled()))
+            .output_info(TensorInfo::new(DataType::QSymmS16, [3]).quantized(scaled()));
+        assert_eq!(call.run().elements::<i16>(0), [-2589, -1612, 8192]);
     }
 
     #[test]

@@ -9,7 +9,8 @@ use crate::{
     quantized_arithmetic::QuantizedElement,
     sliding_window::SlidingWindow,
     weighted_sum::{
-        Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer, by_weighted_types, dot,
+        Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer, by_weighted_types,
+        dot, dots,
     },
 };
 
@@ -31,6 +32,19 @@ pub(super) fn workload(layer: LayerView<'_>, geometry: Geometry) -> Result<Box<d
     })
 }
 
+/// Output channels computed at once.
+const LANES: usize = 4;
+
+/// Output channels from `first` on, and the input channels of their group.
+#[derive(Clone, Copy)]
+struct Run {
+    first: usize,
+    in_first: usize,
+    in_group: usize,
+    /// The taps of a row lie side by side.
+    are_adjacent: bool,
+}
+
 struct QuantizedConvolution {
     geometry: Geometry,
     layer: WeightedLayer,
@@ -40,7 +54,7 @@ impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedConvo
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
-        input: &[X],
+        input: &[i16],
         weights: &[W],
         bias: Bias<'_>,
         output: &mut [X],
@@ -73,7 +87,7 @@ impl QuantizedConvolution {
     /// input and in the weights, unless they are dilated or the channels are in groups.
     fn convolve_pixel<X: Activation, W: QuantizedElement>(
         &self,
-        input: &[X],
+        input: &[i16],
         weights: &[W],
         bias: Bias<'_>,
         y: usize,
@@ -85,42 +99,85 @@ impl QuantizedConvolution {
         let out_group = g.out_channels / g.groups;
         let columns = g.columns.taps_inside(x);
         let are_adjacent = g.groups == 1 && g.columns.dilation == 1 && !columns.is_empty();
-        for (o, out) in pixel.iter_mut().enumerate() {
-            let first = o / out_group * in_group;
-            let zero_points = (
-                self.layer.input_zero_point,
-                self.layer.weight_zero_points[o],
-            );
-            let mut sum = X::Sum::ZERO.add(bias.of_channel(o));
-            for ky in g.rows.taps_inside(y) {
-                let Some(in_y) = g.rows.position(y, ky) else {
-                    continue;
-                };
-                let mut add = |kx: usize, len: usize| {
-                    let Some(in_x) = g.columns.position(x, kx) else {
-                        return;
-                    };
-                    let at = (in_y * g.columns.input + in_x) * g.in_channels + first;
-                    let w = ((o * g.rows.taps + ky) * g.columns.taps + kx) * in_group;
-                    sum = sum.plus(dot(
-                        (&input[at..][..len], zero_points.0),
-                        (&weights[w..][..len], zero_points.1),
-                    ));
-                };
-                if are_adjacent {
-                    add(columns.start, columns.len() * in_group);
-                } else {
-                    columns.clone().for_each(|kx| add(kx, in_group));
-                }
+        // Several output channels of a group at once.
+        for (group, outputs) in pixel.chunks_exact_mut(out_group).enumerate() {
+            let mut chunks = outputs.chunks_exact_mut(LANES);
+            let mut first = group * out_group;
+            let run = |first: usize| Run {
+                first,
+                in_first: group * in_group,
+                in_group,
+                are_adjacent,
+            };
+            for chunk in &mut chunks {
+                let sums = self.sums::<X, W, LANES>(input, weights, (y, x), run(first));
+                self.store(sums, bias, first, chunk);
+                first += LANES;
             }
-            *out = self.layer.number(sum, o);
+            for out in chunks.into_remainder() {
+                let sums = self.sums::<X, W, 1>(input, weights, (y, x), run(first));
+                self.store(sums, bias, first, std::slice::from_mut(out));
+                first += 1;
+            }
         }
+    }
+
+    fn store<X: Activation, const N: usize>(
+        &self,
+        sums: [X::Sum; N],
+        bias: Bias<'_>,
+        first: usize,
+        outputs: &mut [X],
+    ) {
+        for (lane, (out, sum)) in outputs.iter_mut().zip(sums).enumerate() {
+            let o = first + lane;
+            *out = self.layer.number(sum.add(bias.of_channel(o)), o);
+        }
+    }
+
+    /// Sums of `N` output channels at one pixel.
+    fn sums<X: Activation, W: QuantizedElement, const N: usize>(
+        &self,
+        input: &[i16],
+        weights: &[W],
+        (y, x): (usize, usize),
+        run: Run,
+    ) -> [X::Sum; N] {
+        let g = &self.geometry;
+        let columns = g.columns.taps_inside(x);
+        let mut sums = [X::Sum::ZERO; N];
+        for ky in g.rows.taps_inside(y) {
+            let Some(in_y) = g.rows.position(y, ky) else {
+                continue;
+            };
+            let mut add = |kx: usize, len: usize| {
+                let Some(in_x) = g.columns.position(x, kx) else {
+                    return;
+                };
+                let at = (in_y * g.columns.input + in_x) * g.in_channels + run.in_first;
+                let rows = std::array::from_fn(|lane| {
+                    let o = run.first + lane;
+                    let w = ((o * g.rows.taps + ky) * g.columns.taps + kx) * run.in_group;
+                    (&weights[w..][..len], self.layer.weight_zero_points[o])
+                });
+                let products: [X::Sum; N] = dots(&input[at..][..len], rows);
+                for (sum, product) in sums.iter_mut().zip(products) {
+                    *sum = sum.plus(product);
+                }
+            };
+            if run.are_adjacent {
+                add(columns.start, columns.len() * run.in_group);
+            } else {
+                columns.clone().for_each(|kx| add(kx, run.in_group));
+            }
+        }
+        sums
     }
 
     /// One output channel, in NCHW.
     fn convolve_plane<X: Activation, W: QuantizedElement>(
         &self,
-        input: &[X],
+        input: &[i16],
         weights: &[W],
         bias: Bias<'_>,
         o: usize,
@@ -129,7 +186,6 @@ impl QuantizedConvolution {
         let g = &self.geometry;
         let in_group = g.in_channels / g.groups;
         let first = o / (g.out_channels / g.groups) * in_group;
-        let zero_x = self.layer.input_zero_point;
         let zero_w = self.layer.weight_zero_points[o];
         for (at, out) in plane.iter_mut().enumerate() {
             let (y, x) = (at / g.columns.output, at % g.columns.output);
@@ -145,10 +201,7 @@ impl QuantizedConvolution {
                         };
                         let from = ((first + i) * g.rows.input + in_y) * g.columns.input + in_x;
                         let w = ((o * in_group + i) * g.rows.taps + ky) * g.columns.taps + kx;
-                        sum = sum.plus(dot(
-                            (&input[from..=from], zero_x),
-                            (&weights[w..=w], zero_w),
-                        ));
+                        sum = sum.plus(dot(&input[from..=from], (&weights[w..=w], zero_w)));
                     }
                 }
             }

@@ -10,6 +10,7 @@ use crate::{
     sliding_window::SlidingWindow,
     weighted_sum::{
         Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer, by_weighted_types,
+        without_zero_point,
     },
 };
 
@@ -41,7 +42,7 @@ impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedDepth
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
-        input: &[X],
+        input: &[i16],
         weights: &[W],
         bias: Bias<'_>,
         output: &mut [X],
@@ -82,7 +83,7 @@ impl QuantizedDepthwiseConvolution {
     /// All output channels of a pixel, in NHWC.
     fn convolve_pixel<X: Activation, W: QuantizedElement>(
         &self,
-        input: &[X],
+        input: &[i16],
         weights: &[W],
         bias: Bias<'_>,
         at: (usize, usize),
@@ -140,25 +141,35 @@ impl QuantizedDepthwiseConvolution {
     /// Adds the products of as many weights, of the output channels from `first` on, with as many
     /// inputs, or with one.
     #[inline]
-    fn add_products<X: Activation, W: QuantizedElement>(
+    fn add_products<W: QuantizedElement, S: Sum>(
         &self,
-        input: &[X],
+        input: &[i16],
         weights: &[W],
         first: usize,
-        sums: &mut [X::Sum],
+        sums: &mut [S],
     ) {
-        let zero_x = self.layer.input_zero_point;
-        let zeros_w = &self.layer.weight_zero_points[first..][..weights.len()];
-        let x_of = |x: X| (x.to_i32() as i16).wrapping_sub(zero_x);
-        let w_of = |w: W, zero: i16| (w.to_i32() as i16).wrapping_sub(zero);
-        let weights = weights.iter().zip(zeros_w);
+        let zeros = &self.layer.weight_zero_points[first..][..weights.len()];
+        // Of full length, all loops below have a number of steps known beforehand.
+        if let (Ok(x), Ok(w), Ok(zeros), Ok(sums)) = (
+            <&[i16; LANES]>::try_from(input),
+            <&[W; LANES]>::try_from(weights),
+            <&[i16; LANES]>::try_from(zeros),
+            <&mut [S; LANES]>::try_from(&mut *sums),
+        ) {
+            for lane in 0..LANES {
+                let w = without_zero_point(w[lane], zeros[lane]);
+                sums[lane] = sums[lane].add_product(x[lane], w);
+            }
+            return;
+        }
+        let weights = weights.iter().zip(zeros);
         if let &[x] = input {
             for (sum, (&w, &zero)) in sums.iter_mut().zip(weights) {
-                *sum = sum.add_product(x_of(x), w_of(w, zero));
+                *sum = sum.add_product(x, without_zero_point(w, zero));
             }
         } else {
             for ((sum, (&w, &zero)), &x) in sums.iter_mut().zip(weights).zip(input) {
-                *sum = sum.add_product(x_of(x), w_of(w, zero));
+                *sum = sum.add_product(x, without_zero_point(w, zero));
             }
         }
     }

@@ -28,7 +28,7 @@ impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedFully
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
-        input: &[X],
+        input: &[i16],
         weights: &[W],
         bias: Bias<'_>,
         output: &mut [X],
@@ -36,16 +36,15 @@ impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedFully
         let MatrixProduct { k, n, .. } = self.product;
         let work = output.len().saturating_mul(k);
         for_each_chunk(context, output, n, work, |row, out| {
-            let x = (&input[row * k..][..k], self.layer.input_zero_point);
+            let x = &input[row * k..][..k];
             for (o, out) in out.iter_mut().enumerate() {
                 let zero_w = self.layer.weight_zero_points[o];
-                let sum = if self.product.transpose_y {
+                let sum: X::Sum = if self.product.transpose_y {
                     dot(x, (&weights[o * k..][..k], zero_w))
                 } else {
                     (0..k).fold(X::Sum::ZERO, |sum, i| {
-                        let x = (&x.0[i..=i], x.1);
                         let at = i * n + o;
-                        sum.plus(dot(x, (&weights[at..=at], zero_w)))
+                        sum.plus(dot(&x[i..=i], (&weights[at..=at], zero_w)))
                     })
                 };
                 *out = self.layer.number(sum.add(bias.of_channel(o)), o);

@@ -1,9 +1,6 @@
 //! Conversions of types: CAST, DEQUANTIZE, QUANTIZE.
 
-use armnn_backend_api::{
-    CastDescriptor, DataType, DequantizeDescriptor, Quantization, QuantizeDescriptor,
-};
-use armnn_network::OutputDeclaration;
+use armnn_backend_api::{CastDescriptor, DataType, DequantizeDescriptor, QuantizeDescriptor};
 
 use super::context::Context;
 use super::problem::{Problem, Result};
@@ -30,34 +27,10 @@ pub(super) fn dequantize(context: &mut Context<'_, '_, '_>) -> Result {
     }
 }
 
-/// Of real numbers; or of quantized ones, where going through real numbers gives exactly what
-/// TFLite's integer arithmetic does.
+/// Of real numbers; or of quantized ones, which are rescaled.
 pub(super) fn quantize(context: &mut Context<'_, '_, '_>) -> Result {
-    let mut input = context.input(0)?;
-    let from = context.info(input)?;
-    if !from.quantization.is_none() {
-        let into = context.declaration(0)?.quantization.unwrap_or_default();
-        if !is_exact(&from.quantization, &into) {
-            return Err(Problem::unsupported(
-                "a change of scale between quantized types, unless by a power of two to a finer one",
-            ));
-        }
-        let real = OutputDeclaration::of_type(DataType::Float32);
-        input = context.step(0, DequantizeDescriptor::new(), &[Some(input)], real)?;
-    }
+    let input = context.input(0)?;
     context.emit(QuantizeDescriptor::new(), &[Some(input)])
-}
-
-/// Whether numbers of one scale are whole numbers of the other, and real numbers between them are
-/// off by far less than half a step: 16 bits times 2^-24.
-fn is_exact(from: &Quantization, into: &Quantization) -> bool {
-    let (&[from], &[into]) = (from.scales(), into.scales()) else {
-        return false;
-    };
-    let ratio = from / into;
-    // The quotient of normal numbers is a power of two only if their digits are the same.
-    let is_power_of_two = ratio.is_normal() && ratio.to_bits() & 0x007f_ffff == 0;
-    is_power_of_two && ratio >= 1.0 && from == into * ratio
 }
 
 #[cfg(test)]
@@ -105,34 +78,12 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_zero_point_goes_through_real_numbers() {
+    fn quantized_numbers_are_rescaled() {
         let input = typed(TensorType::Uint8, &[2]).quantized(0.1, 128);
-        let output = typed(TensorType::Int8, &[2]).quantized(0.1, 0);
+        let output = typed(TensorType::Int8, &[2]).quantized(0.25, 0);
         let network = lower(Op::Quantize, &[input], &[output], None).unwrap();
-        assert_eq!(
-            types(&network),
-            [LayerType::Dequantize, LayerType::Quantize]
-        );
-    }
-
-    #[test]
-    fn a_change_of_scale_that_rounds_is_refused() {
-        for (from, into, exact) in [
-            (0.1, 0.1, true),
-            (0.2, 0.1, true),
-            (0.1, 0.2, false),
-            (0.3, 0.1, false),
-            (0.1, 0.099, false),
-            (0.1, 0.0, false),
-        ] {
-            let input = typed(TensorType::Int8, &[2]).quantized(from, 0);
-            let output = typed(TensorType::Int8, &[2]).quantized(into, 0);
-            let network = lower(Op::Quantize, &[input], &[output], None);
-            if exact {
-                assert!(network.is_ok(), "{from} {into}");
-            } else {
-                assert_refused(network, "operator 0 (QUANTIZE): a change of scale");
-            }
-        }
+        assert_eq!(types(&network), [LayerType::Quantize]);
+        let info = &network.tensor(network.outputs()[0].tensor).info;
+        assert_eq!(info.quantization.scales(), [0.25]);
     }
 }

@@ -15,8 +15,11 @@ pub(super) fn concatenation(context: &mut Context<'_, '_, '_>) -> Result {
         return Err(Problem::malformed("it has no inputs"));
     };
     let declaration = context.declaration(0)?;
+    // Parts of other scales are rescaled, here as in TFLite; of several scales, they cannot be.
     for &input in &inputs {
-        context.check_scale_kept(input, &declaration)?;
+        if context.info(input)?.quantization.scales().len() > 1 {
+            context.check_scale_kept(input, &declaration)?;
+        }
     }
     let axis = axis(options.axis()?.into(), context.shape(first)?.rank())?;
     let descriptor = ConcatDescriptor { axis: axis as u32 };
@@ -131,21 +134,20 @@ mod tests {
     }
 
     #[test]
-    fn joining_different_scales_is_refused() {
+    fn tensors_of_other_scales_are_joined_in_that_of_the_output() {
         let q = |scale, shape: &[i32]| typed(TensorType::Uint8, shape).quantized(scale, 0);
-        let joined = |scale| {
-            lower(
+        for (first, second) in [(0.5, 0.5), (0.5, 0.25), (0.25, 0.5), (0.25, 0.25)] {
+            let network = lower(
                 Op::Concatenation,
-                &[q(0.5, &[2]), q(scale, &[2])],
+                &[q(first, &[2]), q(second, &[2])],
                 &[q(0.5, &[4])],
                 concatenation(0, ActivationFunctionType::None),
             )
-        };
-        assert!(joined(0.5).is_ok());
-        assert_refused(
-            joined(0.25),
-            "elements moved from one scale or zero point into another",
-        );
+            .unwrap();
+            assert_eq!(types(&network), [LayerType::Concat]);
+            let info = &network.tensor(network.outputs()[0].tensor).info;
+            assert_eq!(info.quantization.scales(), [0.5]);
+        }
     }
 
     #[test]

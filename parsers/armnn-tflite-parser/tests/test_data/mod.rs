@@ -183,7 +183,10 @@ pub fn load(path: &Path) -> Result<LoadedNetwork, Outcome> {
 
 fn load_network(network: Network) -> Result<LoadedNetwork, Outcome> {
     let failed = |error: &dyn std::error::Error| Outcome::Failed(error.to_string());
-    let options = CreationOptions::new().static_backend(StaticBackend::new::<CpuRef>());
+    // One thread, so that times can be compared.
+    let options = CreationOptions::new()
+        .static_backend(StaticBackend::new::<CpuRef>())
+        .number_of_threads(1);
     let runtime = Runtime::create(options).map_err(|error| failed(&error))?;
     let optimized = runtime
         .optimize(network, &OptimizerOptions::default())
@@ -229,11 +232,12 @@ pub fn difference(found: &[f64], expected: &[f64], tolerance: Tolerance) -> Outc
         Tolerance::Relative(relative, absolute) => relative * largest + absolute,
         Tolerance::Absolute(absolute) => absolute,
     };
+    let within = |pair: &(f64, f64), allowed| matches!((pair.0 - pair.1).abs().partial_cmp(&allowed), Some(order) if order.is_le());
     let same = |&(f, e): &(f64, f64)| f == e || f.is_nan() && e.is_nan();
     let pairs = found.iter().copied().zip(expected.iter().copied());
     let wrong: Vec<(usize, (f64, f64))> = pairs
         .enumerate()
-        .filter(|(_, pair)| !same(pair) && !((pair.0 - pair.1).abs() <= allowed))
+        .filter(|(_, pair)| !same(pair) && !within(pair, allowed))
         .collect();
     let Some((at, (f, e))) = wrong.first() else {
         return Outcome::Passed;
