@@ -42,7 +42,8 @@ pub(crate) struct SegmentState {
 pub struct StepTime {
     /// The backend.
     pub backend: BackendId,
-    /// The layers that the step stands for.
+    /// The layers that the step stands for, by their numbers in the
+    /// [report](super::ExecutionState::report).
     pub layers: Vec<LayerId>,
     /// When its workload was called.
     pub start_ns: u64,
