@@ -16,7 +16,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub enum Part {
     /// Layers of backends.
-    Segment(Segment),
+    Segment(Box<Segment>),
     /// A layer that the runtime does itself.
     Operation(LayerId),
 }
@@ -66,7 +66,7 @@ impl Network {
         let mut parts = Vec::new();
         for stage in 0..=last {
             if let Some(layers) = layers_of.remove(&stage) {
-                parts.push(Part::Segment(self.segment(layers, &needed)));
+                parts.push(Part::Segment(Box::new(self.segment(layers, &needed))));
             }
             let operations = operations_of.remove(&stage).unwrap_or_default();
             parts.extend(operations.into_iter().map(Part::Operation));

@@ -366,8 +366,8 @@ fn an_input_of_the_model_may_be_a_parameter() {
 #[test]
 fn sequences_go_into_a_network_and_come_out() {
     let mut builder = NetworkBuilder::new();
-    let of = armnn_network::ValueType::Tensor(f32(&[-1]));
-    let all = armnn_network::ValueType::Sequence(Box::new(of));
+    let of = ValueType::Tensor(f32(&[-1]));
+    let all = ValueType::Sequence(Box::new(of));
     let all = builder.add_value_input("all", all).unwrap();
     let last = TensorInfo::new(DataType::Signed64, Shape::SCALAR);
     let bytes = (-1i64).to_ne_bytes().to_vec();

@@ -30,10 +30,8 @@ impl NetworkBuilder {
     ) -> Result<Vec<TensorId>> {
         let layer_name = self.name_in_messages(name, operation.name());
         self.check_inputs(&layer_name, operation.name(), inputs)?;
-        let types: Vec<Option<ValueType>> = inputs
-            .iter()
-            .map(|id| Some(self.value_type((*id)?)?))
-            .collect();
+        let types: Vec<Option<ValueType>> =
+            inputs.iter().map(|id| self.value_type((*id)?)).collect();
         let checked = output_types(&operation, &types).and_then(|outputs| {
             outputs.iter().try_for_each(check_depth)?;
             Ok((outputs, self.nested_with(&operation)?))

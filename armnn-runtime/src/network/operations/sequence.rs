@@ -166,7 +166,7 @@ fn part_sizes(layer: &Layer<'_>, whole: usize) -> Result<Vec<usize>> {
             .filter(|&size| size > 0)
             .ok_or_else(problem)?;
         let mut sizes = vec![size; whole / size];
-        if whole % size > 0 {
+        if !whole.is_multiple_of(size) {
             sizes.push(whole % size);
         }
         return Ok(sizes);
