@@ -122,7 +122,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         drawing::write(loaded.network(), &assignment, path)?;
     }
     let profile = match &arguments.profile {
-        Some(path) => Some(profile::write(&mut state, loaded.network(), path)?),
+        Some(path) => Some(profile::write(&mut state, path)?),
         None => None,
     };
     let report = Report::new(Run {
