@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use armnn_backend_api::{DataType, Quantization, Shape, TensorInfo};
 use armnn_network::{
-    LoopBody, Network, NetworkBuilder, RuntimeOperation, SequenceOperation, TensorId, ValueType,
-    VariableValue,
+    LoopBody, Network, NetworkBuilder, RuntimeOperation, ScanAxis, ScanBody, SequenceOperation,
+    TensorId, ValueType, VariableValue,
 };
 
 fn boolean() -> TensorInfo {
@@ -216,6 +216,34 @@ fn a_sequence_that_is_empty_at_first_becomes_one_of_what_a_loop_inserts() {
     let info = &builder.tensor(all).unwrap().info;
     assert_eq!(info.data_type, DataType::Signed64);
     assert_eq!(info.shape.dims(), [-1]);
+}
+
+#[test]
+fn more_carried_values_than_there_can_be_are_refused() {
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", boolean()).unwrap();
+    let network = identity(boolean());
+    for operation in [
+        RuntimeOperation::Loop(LoopBody {
+            network: Arc::clone(&network),
+            n_carried: usize::MAX,
+        }),
+        RuntimeOperation::While {
+            condition: Arc::clone(&network),
+            body: Arc::clone(&network),
+            n_carried: usize::MAX,
+        },
+        RuntimeOperation::Scan(ScanBody {
+            network,
+            n_states: usize::MAX,
+            inputs: vec![ScanAxis::default()],
+            outputs: Vec::new(),
+        }),
+    ] {
+        let added = builder.add_runtime_layer("", operation, &[Some(x); 3]);
+        let error = added.unwrap_err().to_string();
+        assert!(error.contains("inputs are needed"), "{error}");
+    }
 }
 
 #[test]

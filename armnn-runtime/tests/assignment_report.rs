@@ -196,3 +196,21 @@ fn layers_that_are_refused_for_one_reason_are_one_entry() {
         ]
     );
 }
+
+#[test]
+fn a_backend_that_a_network_suggests_may_be_missing_unless_it_is_strict() {
+    let optimized = |strict| {
+        let options = OptimizerOptions {
+            strict,
+            ..OptimizerOptions::default()
+        };
+        let optimized = runtime().optimize(relu("y", Some("Nowhere")), &options);
+        optimized.map(|o| o.report().layers[0].backend.to_string())
+    };
+    assert_eq!(optimized(false).unwrap(), "Fast");
+    let error = optimized(true).unwrap_err().to_string();
+    assert!(
+        error.contains("layer 'y'") && error.contains("Nowhere: the network suggests it"),
+        "{error}"
+    );
+}

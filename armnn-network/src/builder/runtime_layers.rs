@@ -161,8 +161,9 @@ fn output_types(
 
 fn loop_outputs(body: &LoopBody, inputs: &[Option<ValueType>]) -> Checked<Vec<ValueType>> {
     let LoopBody { network, n_carried } = body;
-    if inputs.len() < 2 + n_carried {
-        return Err(count("body", "inputs", 2 + n_carried, inputs.len()));
+    let least = n_carried.saturating_add(2);
+    if inputs.len() < least {
+        return Err(count("body", "inputs", least, inputs.len()));
     }
     if inputs[0].is_some() {
         one_element(inputs, 0, DataType::Signed64)?;
@@ -206,7 +207,7 @@ fn scan_outputs(body: &ScanBody, inputs: &[Option<ValueType>]) -> Checked<Vec<Va
         inputs: scanned,
         outputs: put_together,
     } = body;
-    let expected = n_states + scanned.len();
+    let expected = n_states.saturating_add(scanned.len());
     if inputs.len() < expected || scanned.is_empty() {
         return Err(count("body", "inputs", expected.max(1), inputs.len()));
     }

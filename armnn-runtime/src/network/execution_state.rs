@@ -6,14 +6,15 @@ use std::sync::{
 };
 
 use armnn_backend_api::{Shape, TensorInfo};
-use armnn_network::{TensorId, VariableValue};
+use armnn_network::TensorId;
 
 use super::{
     ProfileEvent, StepTime,
     graph::LoadedVariable,
-    graph_state::{GraphState, HeldMemory, Run, failed, interruption},
+    graph_state::{GraphState, HeldMemory, Run, interruption},
     loaded_network::LoadedModel,
     segment_state::SegmentState,
+    variables::{check_assigned, current_variables},
 };
 use crate::{
     error::{ExecuteError, InputError, LoadError},
@@ -517,62 +518,6 @@ impl Parts {
         self.outputs = outputs;
         Ok(())
     }
-}
-
-/// Checks that a variable holds again what it is declared to hold.
-fn check_assigned(variable: &LoadedVariable, value: &Value) -> Result<(), ExecuteError> {
-    if value.is_of_info(&variable.info) {
-        return Ok(());
-    }
-    let (held, found) = (&variable.info, value.describe());
-    Err(failed(
-        &format!("variable '{}'", variable.name),
-        format!("it holds {held}, and is assigned {found}"),
-    ))
-}
-
-/// What the variables hold: where there is no value yet, the first one.
-fn current_variables(
-    model: &LoadedModel,
-    values: &[Option<Value>],
-    run: &mut Run<'_>,
-) -> Result<Vec<Value>, ExecuteError> {
-    let graph = &model.graph;
-    let mut new = graph.variables.iter().zip(values);
-    let is_computed = |(variable, value): (&LoadedVariable, &Option<Value>)| {
-        value.is_none() && matches!(variable.initial, VariableValue::Computed(_))
-    };
-    let computed = match &graph.initializer {
-        Some(initializer) if new.any(is_computed) => {
-            GraphState::new(initializer).call(initializer, [], run)?
-        }
-        _ => Vec::new(),
-    };
-    let variables = graph.variables.iter().zip(values);
-    let variables = variables.map(|(variable, value)| match value {
-        Some(value) => Ok(value.clone()),
-        None => first_value(variable, &computed),
-    });
-    variables.collect()
-}
-
-/// What a variable holds before the first execution; `computed` is what the initializer gave.
-fn first_value(variable: &LoadedVariable, computed: &[Value]) -> Result<Value, ExecuteError> {
-    let made = match &variable.initial {
-        VariableValue::Zero => HostTensor::zeroed(variable.info.clone()).map(Value::from),
-        VariableValue::Elements(bytes) => {
-            HostTensor::from_bytes(variable.info.clone(), bytes).map(Value::from)
-        }
-        VariableValue::Computed(index) => {
-            let value = computed.get(*index).cloned().ok_or_else(|| {
-                let problem = "nothing computes its first value";
-                failed(&format!("variable '{}'", variable.name), problem)
-            })?;
-            check_assigned(variable, &value)?;
-            return Ok(value);
-        }
-    };
-    made.map_err(|e| failed(&format!("variable '{}'", variable.name), e.to_string()))
 }
 
 /// Tensors of 0 for the inputs; empty values for those that are no tensors.

@@ -10,7 +10,9 @@ mod loaded_network;
 mod operations;
 mod segment;
 mod segment_state;
+mod step_host;
 mod step_runner;
+mod variables;
 
 pub use asynchronous::AsyncExecution;
 pub(crate) use asynchronous::AsyncExecutor;

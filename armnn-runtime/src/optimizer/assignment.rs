@@ -125,10 +125,15 @@ impl Assignment {
                 found
             }
         };
+        // What a network suggests and is not there is a first choice, too.
+        let is_first_missing = self.strict && !refusals.is_empty();
         let order = hint
             .into_iter()
             .chain(self.preference.iter().copied().filter(|&p| Some(p) != hint));
         for (place, backend) in order.enumerate() {
+            if is_first_missing {
+                break;
+            }
             match support.ask(backend, id, buffer) {
                 Ok(()) => {
                     let is_hint = hint.is_some() && place == 0;
