@@ -130,6 +130,46 @@ pub enum NetworkError {
         /// The shape given.
         found: Box<Shape>,
     },
+    /// A name for a dimension that cannot have one.
+    #[error(
+        "dimension {dimension} of input '{}' ({info}) cannot be named '{}': {problem}",
+        shown(input),
+        shown(name)
+    )]
+    DimensionName {
+        /// The input's name.
+        input: String,
+        /// Its type and shape, as text.
+        info: String,
+        /// The dimension.
+        dimension: usize,
+        /// The name.
+        name: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// Dimensions of one name were given different sizes.
+    #[error(
+        "dimension {} of input '{}' and dimension {} of input '{}' are both '{}' and must have the \
+         same size, but {first_size} and {second_size} were given",
+        first.1,
+        shown(&first.0),
+        second.1,
+        shown(&second.0),
+        shown(name)
+    )]
+    NamedDimension {
+        /// The name.
+        name: String,
+        /// An input that has it, and which dimension.
+        first: (String, usize),
+        /// The size of that.
+        first_size: i64,
+        /// Another input that has it, and which dimension; perhaps the same input.
+        second: (String, usize),
+        /// The size of that.
+        second_size: i64,
+    },
     /// An input shape was given whose dimensions are not all known.
     #[error(
         "the shape {found} given for input '{}' has unknown dimensions; give every size",

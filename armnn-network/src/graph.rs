@@ -1,10 +1,11 @@
 //! The network as data: tensors and layers in topological order.
 
-use std::{fmt, sync::Arc};
+use std::{collections::HashMap, fmt, sync::Arc};
 
-use armnn_backend_api::{LayerDescriptor, LayerType, TensorInfo};
+use armnn_backend_api::{LayerDescriptor, LayerType, Shape, TensorInfo};
 use bytes::Bytes;
 
+use crate::error::{NetworkError, Result, shown};
 use crate::{Operation, ValueType};
 
 /// A tensor of a [`Network`]: its index.
@@ -158,6 +159,20 @@ pub struct Network {
     pub(crate) variables: Vec<Variable>,
     pub(crate) initializer: Option<Arc<Network>>,
     pub(crate) nested: Nested,
+    pub(crate) dimension_names: Vec<DimensionName>,
+}
+
+/// The name of a dimension of an input, whose size is not known.
+///
+/// Dimensions of one name have one size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DimensionName {
+    /// Which of [`Network::inputs`].
+    pub input: usize,
+    /// Which of its dimensions.
+    pub dimension: usize,
+    /// The name, such as `batch`.
+    pub name: String,
 }
 
 /// What is inside of the bodies of a network's layers, and of those bodies' layers, and so on.
@@ -260,6 +275,63 @@ impl Network {
     /// The inputs, in the model's order.
     pub fn inputs(&self) -> &[TensorId] {
         &self.inputs
+    }
+
+    /// The names of dimensions of inputs, in the order of inputs and dimensions. Most models name
+    /// few, or none.
+    #[doc(alias = "dim_param")]
+    pub fn dimension_names(&self) -> &[DimensionName] {
+        &self.dimension_names
+    }
+
+    /// The shape of an input as text, with the names that dimensions have, such as
+    /// `[batch, ?, 3]`.
+    ///
+    /// # Panics
+    /// When there is no such input.
+    pub fn input_shape_text(&self, input: usize) -> String {
+        let dims = self.tensor(self.inputs[input]).info.shape;
+        let dims = dims.dims().iter().enumerate().map(|(dimension, &size)| {
+            let mut names = self.dimension_names.iter();
+            let named = names.find(|n| (n.input, n.dimension) == (input, dimension));
+            match (named, size >= 0) {
+                (_, true) => size.to_string(),
+                (Some(named), false) => shown(&named.name).to_string(),
+                (None, false) => "?".to_owned(),
+            }
+        });
+        format!("[{}]", dims.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Checks that dimensions of one name have one size in these shapes of the inputs, as far as
+    /// they are known.
+    ///
+    /// # Errors
+    /// When two have different sizes.
+    pub fn check_named_dimensions(&self, inputs: &[Shape]) -> Result<()> {
+        let mut first: HashMap<&str, (&DimensionName, i64)> = HashMap::new();
+        for named in &self.dimension_names {
+            let shape = inputs.get(named.input);
+            let size = shape.and_then(|shape| shape.dims().get(named.dimension));
+            let Some(&size) = size.filter(|&&size| size >= 0) else {
+                continue;
+            };
+            let &mut (other, expected) = first.entry(&named.name).or_insert((named, size));
+            if size != expected {
+                let input = |named: &DimensionName| {
+                    let name = self.tensor(self.inputs[named.input]).name.clone();
+                    (name, named.dimension)
+                };
+                return Err(NetworkError::NamedDimension {
+                    name: named.name.clone(),
+                    first: input(other),
+                    first_size: expected,
+                    second: input(named),
+                    second_size: size,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The outputs, in the model's order.

@@ -26,7 +26,8 @@ mod type_rules;
 pub use builder::{NetworkBuilder, OutputDeclaration};
 pub use error::{LayerProblem, NetworkError, Result, TensorProblem};
 pub use graph::{
-    Layer, LayerId, Network, NetworkOutput, Tensor, TensorId, TensorSource, Variable, VariableValue,
+    DimensionName, Layer, LayerId, Network, NetworkOutput, Tensor, TensorId, TensorSource,
+    Variable, VariableValue,
 };
 pub use inference::{Inference, infer, infer_shapes};
 pub use known_value::{KnownElements, KnownValue};

@@ -366,8 +366,11 @@ fn cast(types: &Types<'_>) -> Result<ElementType> {
     }
 }
 
+/// Of real numbers, or of quantized ones in another scale: also of integers with a scale.
 fn quantize(types: &Types<'_>) -> Result<ElementType> {
-    types.one_of(0, Class::REAL)?;
+    if !takes_quantization(types.input(0)?.data_type) || types.input(0)?.quantization.is_none() {
+        types.one_of(0, Class::REAL)?;
+    }
     let to = types.declared_type(0)?;
     if takes_quantization(to) {
         Ok(plain(to))

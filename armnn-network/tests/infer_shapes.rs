@@ -241,3 +241,66 @@ fn a_hundred_thousand_layers_take_linear_time() {
         "100 000 layers take more than 30 times as long as 10 000"
     );
 }
+
+/// The sum of x [batch, length] and y [length, batch] along their dimensions of the length.
+fn two_named_inputs() -> Network {
+    let unknown = || TensorInfo::new(DataType::Float32, [-1, -1]);
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", unknown()).unwrap();
+    let y = builder.add_input_layer("y", unknown()).unwrap();
+    for (input, dimension, name) in [
+        (y, 1, "samples"),
+        (x, 1, "length"),
+        (y, 0, "length"),
+        (x, 0, "batch"),
+        (y, 1, "batch"),
+    ] {
+        builder
+            .name_input_dimension(input, dimension, name)
+            .unwrap();
+    }
+    builder.add_output_layer("x", x).unwrap();
+    builder.add_output_layer("y", y).unwrap();
+    builder.finish().unwrap()
+}
+
+#[test]
+fn dimensions_of_one_name_have_one_size() {
+    let network = two_named_inputs();
+    assert_eq!(network.input_shape_text(0), "[batch, length]");
+    assert_eq!(network.input_shape_text(1), "[length, batch]");
+    let inferred = |x: [i64; 2], y: [i64; 2]| {
+        let shapes = infer_shapes(&network, &[x.into(), y.into()]);
+        shapes.map(|_| ()).map_err(|e| e.to_string())
+    };
+    assert_eq!(inferred([2, 3], [3, 2]), Ok(()));
+    assert_eq!(inferred([0, 0], [0, 0]), Ok(()));
+    assert_eq!(
+        inferred([2, 3], [4, 2]).unwrap_err(),
+        "dimension 1 of input 'x' and dimension 0 of input 'y' are both 'length' and must have the \
+         same size, but 3 and 4 were given"
+    );
+    let error = inferred([2, 3], [3, 5]).unwrap_err();
+    assert!(error.contains("both 'batch'"), "{error}");
+}
+
+#[test]
+fn only_unknown_dimensions_of_inputs_have_names() {
+    let mut builder = NetworkBuilder::new();
+    let info = TensorInfo::new(DataType::Float32, [-1, 3]);
+    let x = builder.add_input_layer("x", info).unwrap();
+    let y = builder.add_abs_layer(x, "y").unwrap();
+    for (tensor, dimension, name, expected) in [
+        (x, 1, "n", "its size is known"),
+        (x, 2, "n", "no such dimension"),
+        (x, 0, "", "the name is empty"),
+        (y, 0, "n", "it is no input"),
+    ] {
+        let named = builder.name_input_dimension(tensor, dimension, name);
+        let error = named.unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    builder.name_input_dimension(x, 0, "n").unwrap();
+    builder.add_output_layer("y", y).unwrap();
+    assert_eq!(builder.finish().unwrap().input_shape_text(0), "[n, 3]");
+}

@@ -145,3 +145,40 @@ fn a_long_network_of_an_unknown_size_is_optimized_in_linear_time() {
     let loaded = load(builder.finish().unwrap());
     assert_eq!(loaded.network().layers().len(), 30_000);
 }
+
+#[test]
+fn inputs_whose_dimensions_have_one_name_are_given_in_one_size() {
+    // |x| and |y|, perhaps reshaped as an input says, so that it is executed part by part.
+    let network = |is_reshaped: bool| {
+        let mut builder = NetworkBuilder::new();
+        let target = builder.add_input_layer("target", i64(&[1])).unwrap();
+        for name in ["x", "y"] {
+            let mut x = builder.add_input_layer(name, f32(&[-1])).unwrap();
+            builder.name_input_dimension(x, 0, "batch").unwrap();
+            if is_reshaped {
+                let rule = ParameterRule::Reshape { allow_zero: false };
+                x = builder
+                    .add_deferred_layer("", rule, &[Some(x)], &[Some(target)], &[])
+                    .unwrap()[0];
+            }
+            // A layer that a pass removes.
+            let x = builder.add_reshape_layer([-1], x, "same").unwrap();
+            let abs = builder.add_abs_layer(x, "abs").unwrap();
+            builder.add_output_layer(name, abs).unwrap();
+        }
+        load(builder.finish().unwrap())
+    };
+    for loaded in [network(false), network(true)] {
+        assert_eq!(loaded.network().input_shape_text(2), "[batch]");
+        let made = |x: i64, y: i64| {
+            let state = loaded.create_execution_state_for(&[[1].into(), [x].into(), [y].into()]);
+            state.map(|_| ()).map_err(|e| e.to_string())
+        };
+        assert_eq!(made(3, 3), Ok(()));
+        let error = made(3, 4).unwrap_err();
+        assert!(
+            error.contains("both 'batch'") && error.contains("3 and 4"),
+            "{error}"
+        );
+    }
+}

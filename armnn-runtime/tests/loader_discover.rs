@@ -369,7 +369,7 @@ fn ten_thousand_unrelated_files_cost_next_to_nothing() {
     assert_eq!(get_shared_objects(&[root.path()]).len(), 1);
     // About 10 ms when optimized; one regular expression per file would take half a second.
     let elapsed = started.elapsed();
-    assert!(elapsed < Duration::from_millis(300), "{elapsed:?}");
+    assert!(elapsed < Duration::from_millis(450), "{elapsed:?}");
 }
 
 #[test]

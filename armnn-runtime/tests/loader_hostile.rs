@@ -2,6 +2,7 @@
 //! each, nothing of a refused file runs, and the good backend beside them loads.
 #![cfg(all(target_os = "linux", feature = "dynamic-backends"))]
 
+mod nest;
 mod shared_objects;
 
 use std::{
@@ -9,90 +10,15 @@ use std::{
     ffi::CString,
     fs,
     os::unix::{ffi::OsStrExt as _, fs::symlink},
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
     sync::atomic::{AtomicBool, Ordering},
 };
 
 use armnn_backend_api::{BackendId, BackendVersion};
-use armnn_runtime::{
-    dynamic_backend::DynamicBackend,
-    loader::{
-        Code, Stage, Status, Verdict,
-        inspect::HostInterface,
-        load::{Created, Loaded, Request, Selection, load},
-    },
-};
+use armnn_runtime::loader::{Code, Stage, Status, inspect::HostInterface, load::Selection};
+use nest::{Nest, load_all, load_with, verdict_on};
 use shared_objects::{Backend, Note, compile, directory};
-use tempfile::TempDir;
-
-fn load_with(directories: &[&Path], selection: &Selection) -> Loaded<DynamicBackend> {
-    let request = Request {
-        directories,
-        selection,
-        taken: &BTreeSet::new(),
-        host: HostInterface::CURRENT,
-    };
-    // SAFETY: the tests' own libraries, which do no harm where they are loaded.
-    unsafe { load(&request, |backend| Ok(Created::Usable(backend))) }
-}
-
-fn load_all(directory: &Path) -> Loaded<DynamicBackend> {
-    load_with(&[directory], &Selection::All)
-}
-
-fn verdict_on<'a>(loaded: &'a Loaded<DynamicBackend>, path: &Path) -> &'a Verdict {
-    let mut of_path = loaded.verdicts.iter().filter(|v| v.path == path);
-    let verdict = of_path
-        .next()
-        .unwrap_or_else(|| panic!("{} has no verdict", path.display()));
-    assert!(of_path.next().is_none(), "{} has two", path.display());
-    verdict
-}
-
-/// A directory with the backend `Good`, which must load whatever is beside it.
-struct Nest {
-    root: TempDir,
-}
-
-impl Nest {
-    fn new() -> Self {
-        let root = directory();
-        Backend::new("Good")
-            .note(Note::new("Good"))
-            .build(root.path().join("Arm_Good_backend.so"));
-        Self { root }
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.root.path().join(format!("Arm_{name}_backend.so"))
-    }
-
-    /// The verdict on `Arm_<name>_backend.so`; the good backend is loaded all the same.
-    #[track_caller]
-    fn verdict(&self, name: &str) -> Verdict {
-        let loaded = load_all(self.root.path());
-        let ids: Vec<_> = loaded.backends.iter().map(|b| b.backend_id()).collect();
-        assert!(ids.iter().any(|id| id.as_str() == "Good"), "{ids:?}");
-        verdict_on(&loaded, &self.at(name)).clone()
-    }
-
-    /// Checks that the file is refused with `code` at `stage`, saying `words`.
-    #[track_caller]
-    fn refuses(&self, name: &str, stage: Stage, code: Code, words: &[&str]) -> Verdict {
-        let verdict = self.verdict(name);
-        assert_eq!(
-            (verdict.stage, verdict.code),
-            (stage, Some(code)),
-            "{name}: {verdict}"
-        );
-        for word in words {
-            let text = verdict.to_string();
-            assert!(text.contains(word), "{name}: '{word}' is not in {text}");
-        }
-        verdict
-    }
-}
 
 /// The bytes of a sound backend with the id `X`.
 fn sound() -> Vec<u8> {
@@ -182,7 +108,8 @@ fn a_file_that_ends_anywhere_is_refused_before_the_dynamic_linker_sees_it() {
             places.push(("in the dynamic section or the notes", offset + size / 2));
         }
     }
-    assert!(places.len() >= 12, "{places:?}");
+    // Some linkers make two segments, others four.
+    assert!(places.len() >= 10, "{places:?}");
     for (place, length) in places {
         fs::write(nest.at("Cut"), &bytes[..length]).unwrap();
         let verdict = nest.verdict("Cut");

@@ -334,23 +334,23 @@ open_enum! {
 }
 
 open_enum! {
-    /// Which input position i belongs to output position o of an Interpolate, along a dimension of
-    /// input size I, output size O and scale s.
+    /// Which input position belongs to output position o of an Interpolate, along a dimension of
+    /// input size I and scale s. R, the output size before it is rounded to O, is s I.
     pub enum CoordinateTransformation {
         /// (o + 0.5) / s - 0.5
         HalfPixel = sys::ARMNN_COORDINATES_HALF_PIXEL => since 2,
-        /// I/2 (1 - O / (s I)) + (o + 0.5) / s - 0.5: the same, from the middle outwards.
+        /// I/2 (1 - O / R) + (o + 0.5) / s - 0.5: the same, from the middle outwards.
         HalfPixelSymmetric = sys::ARMNN_COORDINATES_HALF_PIXEL_SYMMETRIC => since 2,
-        /// As HalfPixel, but 0 where O is 1.
+        /// As HalfPixel, but 0 where R is 1.
         PytorchHalfPixel = sys::ARMNN_COORDINATES_PYTORCH_HALF_PIXEL => since 2,
-        /// o (I - 1) / (O - 1); 0 where O is 1.
+        /// o (I - 1) / (R - 1); 0 where R is 1.
         AlignCorners = sys::ARMNN_COORDINATES_ALIGN_CORNERS => since 2,
         /// o / s
         Asymmetric = sys::ARMNN_COORDINATES_ASYMMETRIC => since 2,
         /// (o + 0.5) / s
         TfHalfPixelForNn = sys::ARMNN_COORDINATES_TF_HALF_PIXEL_FOR_NN => since 2,
-        /// start (I - 1) + o (end - start) (I - 1) / (O - 1), with the region's start and end;
-        /// (start + end) (I - 1) / 2 where O is 1.
+        /// start (I - 1) + o (end - start) (I - 1) / (R - 1), with the region's start and end;
+        /// (start + end) (I - 1) / 2 where R is 1.
         TfCropAndResize = sys::ARMNN_COORDINATES_TF_CROP_AND_RESIZE => since 2,
     }
 }

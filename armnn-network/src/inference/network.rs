@@ -41,7 +41,7 @@ pub fn infer_shapes(network: &Network, inputs: &[Shape]) -> Result<Vec<Shape>> {
 ///
 /// # Errors
 /// When the number of shapes is not that of the inputs, a shape has unknown dimensions or is not
-/// one that the input was declared to take, a layer does not fit its inputs, an output is not what
+/// one that the input was declared to take, dimensions of one name differ, a layer does not fit its inputs, an output is not what
 /// the network declares, a dimension does not follow from the input shapes, or a parameter of a
 /// layer cannot be evaluated.
 pub fn infer(
@@ -79,6 +79,7 @@ pub fn infer(
             inference.values.insert(id, value.clone());
         }
     }
+    network.check_named_dimensions(inputs)?;
     let wanted = wanted_values(network);
     for (index, layer) in network.layers().iter().enumerate() {
         infer_layer(

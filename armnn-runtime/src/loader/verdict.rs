@@ -102,8 +102,8 @@ impl Verdict {
         if !self.process_changes.is_empty() {
             log::warn!(
                 "dynamic backend {}: while it was loaded, this changed for the whole process: {}",
-                self.path.display(),
-                self.process_changes.join("; ")
+                self.path.display().to_string().escape_debug(),
+                self.process_changes.join("; ").escape_debug()
             );
         }
     }
@@ -112,18 +112,37 @@ impl Verdict {
 impl fmt::Display for Verdict {
     /// One line: status, path, stage and code, message, hint.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use fmt::Write as _;
+        let mut line = OneLine(f);
         write!(
-            f,
+            line,
             "dynamic backend {}: {}",
             self.path.display(),
             self.status
         )?;
         if let Some(code) = self.code {
-            write!(f, " ({}: {code})", self.stage)?;
+            write!(line, " ({}: {code})", self.stage)?;
         }
-        write!(f, ": {}", self.message)?;
+        write!(line, ": {}", self.message)?;
         if !self.hint.is_empty() {
-            write!(f, "; {}", self.hint)?;
+            write!(line, "; {}", self.hint)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes control characters, of which a file's name and what it says of itself may have any, in
+/// escaped form, so that they make no line, nor colour, of their own.
+struct OneLine<'a, 'b>(&'a mut fmt::Formatter<'b>);
+
+impl fmt::Write for OneLine<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            if c.is_control() {
+                write!(self.0, "{}", c.escape_default())?;
+            } else {
+                self.0.write_char(c)?;
+            }
         }
         Ok(())
     }
@@ -339,6 +358,18 @@ mod tests {
         ] {
             assert_eq!(verdict(code).log_level(), level, "{code}");
         }
+    }
+
+    #[test]
+    fn a_name_or_a_message_cannot_forge_lines_or_colours() {
+        let mut verdict = verdict(Code::NameMismatch);
+        verdict.path = "/b/backend\nERROR all is lost\u{1b}[31m".into();
+        verdict.message = "needs lib\r\n.so".into();
+        assert_eq!(
+            verdict.to_string(),
+            "dynamic backend /b/backend\\nERROR all is lost\\u{1b}[31m: rejected (inspect: \
+             name-mismatch): needs lib\\r\\n.so; do this"
+        );
     }
 
     #[test]

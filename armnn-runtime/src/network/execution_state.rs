@@ -583,6 +583,9 @@ fn empty_inputs(model: &LoadedModel, shapes: &[Shape]) -> Result<Vec<Value>, Loa
             found: shapes.len(),
         }));
     }
+    network
+        .check_named_dimensions(shapes)
+        .map_err(LoadError::Network)?;
     let inputs = network.inputs().iter().zip(shapes);
     inputs
         .map(|(&id, &shape)| {

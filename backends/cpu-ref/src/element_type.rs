@@ -27,6 +27,9 @@ pub(crate) trait Number: Copy + PartialOrd + Send + Sync + 'static {
 
     fn store(self) -> Self::Stored;
 
+    /// A number that the type has.
+    fn from_i32(number: i32) -> Self;
+
     fn is_nan(self) -> bool {
         false
     }
@@ -75,6 +78,10 @@ macro_rules! integers {
                 self
             }
 
+            fn from_i32(number: i32) -> Self {
+                number as Self
+            }
+
             #[allow(unused_comparisons)]
             fn ordinal(self) -> u64 {
                 // As a number of 64 bits, with the signed ones moved up.
@@ -111,6 +118,10 @@ impl Number for f32 {
 
     fn store(self) -> Self {
         self
+    }
+
+    fn from_i32(number: i32) -> Self {
+        number as Self
     }
 
     fn is_nan(self) -> bool {
@@ -154,6 +165,10 @@ impl Number for f16 {
 
     fn store(self) -> u16 {
         self.to_bits()
+    }
+
+    fn from_i32(number: i32) -> Self {
+        Self::from_f32(number as f32)
     }
 
     fn is_nan(self) -> bool {

@@ -4,7 +4,14 @@
 //! of its layer ([`LayerDescriptor`](armnn_backend_api::LayerDescriptor)) and nothing else. What
 //! the definitions leave open is decided once, for all layers:
 //!
-//! * Float32 is computed in Float32. Float16 is widened to Float32, computed, and rounded once.
+//! * Float32 is computed in Float32. Float16 and BFloat16 are widened to Float32, computed, and
+//!   rounded once.
+//! * Quantized numbers are computed as TensorFlow Lite's reference kernels do (those of LiteRT 2.3),
+//!   bit for bit; the file of each layer names the rule and where it stands. What they have no rule
+//!   for is computed in Float32. Their results are not followed where they are no result of a rule:
+//!   quotients far below a step of the output (their shifts are longer than a number), sums of signed
+//!   numbers into another scale (read as unsigned), negated numbers of another scale (left in it),
+//!   and the order of numbers of 16 bits of different scales (compared as they are).
 //! * NaN propagates: the larger or the smaller of NaN and a number is NaN.
 //! * A result does not depend on the number of threads.
 //! * Integers wrap around on overflow, except in Cast and Quantize, which saturate.
@@ -16,8 +23,11 @@
 mod activation;
 mod arg_min_max;
 mod batch_mat_mul;
+mod bit_cast;
 mod block;
+mod bucketize;
 mod cast;
+mod col2im;
 mod comparison;
 mod concat;
 mod convolution2d;
@@ -25,21 +35,31 @@ mod convolution_nchw;
 mod convolution_nhwc;
 mod copy;
 mod cumulative;
+mod deform_conv;
 mod depthwise_convolution2d;
+mod det;
+mod detection_post_process;
+mod dft;
 mod element_type;
 mod element_workload;
 mod elementwise_binary;
 mod elementwise_unary;
+mod float_tensors;
 mod float_workload;
 mod fully_connected;
 mod gather;
 mod gather_nd;
+mod grid_sample;
+mod interpolate;
 mod layer_checks;
 mod local_response;
 mod logical_binary;
 mod lookup_table;
 mod loop_nest;
 mod matrix;
+mod max_pool_with_indices;
+mod non_max_suppression;
+mod non_zero;
 mod normalization;
 mod one_hot;
 mod pad;
@@ -57,6 +77,7 @@ mod repetition;
 mod reshape;
 mod resize;
 mod reverse_sequence;
+mod roi_align;
 mod scatter;
 mod select;
 mod sliding_window;
@@ -70,6 +91,7 @@ mod top_k;
 mod transpose;
 mod trilu;
 mod unidirectional_sequence_lstm;
+mod unique;
 mod weighted_sum;
 mod workload_function;
 
@@ -160,16 +182,24 @@ layers! {
     BatchMatMul: batch_mat_mul::check, batch_mat_mul::workload;
     BatchNormalization: normalization::check_batch, normalization::batch_workload;
     BatchToSpaceNd: block::check_batch_to_space_nd, block::batch_to_space_nd_workload;
+    BitCast: bit_cast::check, bit_cast::workload;
     BroadcastTo: repetition::check_broadcast_to, repetition::broadcast_to_workload;
+    Bucketize: bucketize::check, bucketize::workload;
     Cast: cast::check, cast::workload;
+    Col2Im: col2im::check, col2im::workload;
     Comparison: comparison::check, comparison::workload;
+    Compress: non_zero::check_compress, non_zero::compress_workload;
     Concat: concat::check, concat::workload;
     Convolution2d: convolution2d::check, convolution2d::workload;
     Convolution3d: strided_convolution::check_convolution3d, strided_convolution::convolution3d_workload;
     Cumulative: cumulative::check, cumulative::workload;
+    DeformConv: deform_conv::check, deform_conv::workload;
     DepthToSpace: block::check_depth_to_space, block::depth_to_space_workload;
     DepthwiseConvolution2d: depthwise_convolution2d::check, depthwise_convolution2d::workload;
     Dequantize: quantize::check_dequantize, quantize::dequantize_workload;
+    Det: det::check, det::workload;
+    DetectionPostProcess: detection_post_process::check, detection_post_process::workload;
+    Dft: dft::check, dft::workload;
     DynamicUpdateSlice: scatter::check_dynamic_update_slice, scatter::dynamic_update_slice_workload;
     ElementwiseBinary: elementwise_binary::check, elementwise_binary::workload;
     ElementwiseUnary: elementwise_unary::check, elementwise_unary::workload;
@@ -178,13 +208,19 @@ layers! {
     Gather: gather::check, gather::workload;
     GatherElements: gather_nd::check_elements, gather_nd::elements_workload;
     GatherNd: gather_nd::check_nd, gather_nd::nd_workload;
+    GridSample: grid_sample::check, grid_sample::workload;
     Gru: recurrent::check_gru, recurrent::gru_workload;
     InstanceNormalization: normalization::check_instance, normalization::instance_workload;
+    Interpolate: interpolate::check, interpolate::workload;
     L2Normalization: normalization::check_l2, normalization::l2_workload;
     LayerNormalization: normalization::check_layer, normalization::layer_workload;
     LogSoftmax: normalization::check_log_softmax, normalization::log_softmax_workload;
     LogicalBinary: logical_binary::check, logical_binary::workload;
     Lstm: recurrent::check_lstm, recurrent::lstm_workload;
+    MaxPoolWithIndices: max_pool_with_indices::check, max_pool_with_indices::workload;
+    NonMaxSuppression: non_max_suppression::check, non_max_suppression::workload;
+    NonMaxSuppressionPadded: non_max_suppression::check_padded, non_max_suppression::padded_workload;
+    NonZero: non_zero::check_non_zero, non_zero::non_zero_workload;
     Normalization: local_response::check, local_response::workload;
     OneHot: one_hot::check, one_hot::workload;
     Pad: pad::check, pad::workload;
@@ -199,6 +235,7 @@ layers! {
     ReverseSequence: reverse_sequence::check, reverse_sequence::workload;
     ReverseV2: repetition::check_reverse, repetition::reverse_workload;
     Rnn: recurrent::check_rnn, recurrent::rnn_workload;
+    RoiAlign: roi_align::check, roi_align::workload;
     ScatterElements: scatter::check_elements, scatter::elements_workload;
     ScatterNd: scatter::check_nd, scatter::nd_workload;
     Select: select::check, select::workload;
@@ -215,6 +252,7 @@ layers! {
     TransposeConvolution3d: strided_convolution::check_transpose3d, strided_convolution::transpose3d_workload;
     Trilu: trilu::check, trilu::workload;
     UnidirectionalSequenceLstm: unidirectional_sequence_lstm::check, unidirectional_sequence_lstm::workload;
+    Unique: unique::check, unique::workload;
 }
 
 #[cfg(test)]

@@ -410,7 +410,11 @@ mod tests {
         };
         let input = f32s([2, 2], &[3.0, -4.0, 0.1, 0.2]);
         // 0.01 + 0.04 is below 0.25 = 0.5^2.
-        assert_close(&run(d, &[input.clone()]), &[0.6, -0.8, 0.2, 0.4], 1e-7);
+        assert_close(
+            &run(d, std::slice::from_ref(&input)),
+            &[0.6, -0.8, 0.2, 0.4],
+            1e-7,
+        );
         let d = L2NormalizationDescriptor { axis: 0, ..d };
         let found = run(d, &[input]);
         assert_close(&found[..1], &[3.0 / 9.01f32.sqrt()], 1e-7);

@@ -21,8 +21,8 @@ use crate::{
 
 /// For Quantize.
 pub(crate) fn check_quantize(layer: LayerView<'_>, _: &QuantizeDescriptor) -> Result<()> {
-    require_input(layer, 0, &[FLOATS, QUANTIZED])?;
-    if input(layer, 0)?.data_type().is_quantized() {
+    require_input(layer, 0, &[FLOATS, QUANTIZED, &[DataType::Signed32]])?;
+    if !input(layer, 0)?.data_type().is_float() {
         return requantize::check(layer);
     }
     require_output(layer, 0, &[QUANTIZED])?;
@@ -46,7 +46,7 @@ pub(crate) fn quantize_workload(
     if num_elements(layer, from)? != parameters.num_elements {
         return Err(invalid("input and output differ in size"));
     }
-    if from.data_type().is_quantized() {
+    if !from.data_type().is_float() {
         return requantize::workload(layer);
     }
     Ok(

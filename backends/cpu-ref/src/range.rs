@@ -61,8 +61,8 @@ fn no_steps() -> BackendError {
 
 fn float_steps(start: f64, limit: f64, delta: f64) -> Result<usize> {
     let steps = ((limit - start) / delta).ceil();
-    // NaN is none of these.
-    if delta == 0.0 || !(steps < (1u64 << 40) as f64) {
+    const MOST: f64 = (1u64 << 40) as f64;
+    if delta == 0.0 || steps.is_nan() || steps >= MOST {
         return Err(no_steps());
     }
     Ok(steps.max(0.0) as usize)

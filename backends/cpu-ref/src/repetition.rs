@@ -176,7 +176,7 @@ mod tests {
     fn a_tensor_is_broadcast() {
         let d = BroadcastToDescriptor::new();
         let column = typed(DataType::Signed32, [2, 1], &[1, 2]);
-        let found = moved(d, &[column.clone()], &[2, 2, 3]).run();
+        let found = moved(d, std::slice::from_ref(&column), &[2, 2, 3]).run();
         let twice = [1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2];
         assert_eq!(found.elements::<i32>(0), twice);
         assert!(
@@ -215,7 +215,7 @@ mod tests {
         let input = f32s([2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         let reversed = |axes: &[u32]| {
             let d = ReverseV2Descriptor::new(axes).unwrap();
-            moved(d, &[input.clone()], &[2, 3]).run().f32s()
+            moved(d, std::slice::from_ref(&input), &[2, 3]).run().f32s()
         };
         assert_eq!(reversed(&[1]), [3.0, 2.0, 1.0, 6.0, 5.0, 4.0]);
         assert_eq!(reversed(&[0]), [4.0, 5.0, 6.0, 1.0, 2.0, 3.0]);

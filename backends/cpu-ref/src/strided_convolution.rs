@@ -20,7 +20,7 @@ use crate::{
     quantized_arithmetic::QuantizedElement,
     weighted_sum::{
         self, Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer,
-        by_weighted_types,
+        by_weighted_types, without_zero_point,
     },
 };
 
@@ -440,14 +440,13 @@ impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedWindo
     ) -> Result<()> {
         let windows = &self.windows;
         let (step_x, step_w) = (windows.input.channel, windows.weights.channel);
-        let narrow = |number: i32, zero: i16| (number as i16).wrapping_sub(zero);
         windows.for_each_output(context, output, |batch, channel, position| {
             let zero_w = self.layer.weight_zero_points[channel];
             let mut sum = X::Sum::ZERO.add(bias.of_channel(channel));
             windows.for_each_tap(batch, channel, position, |at_x, at_w| {
                 for i in 0..windows.in_group {
                     let x = input[at_x + i * step_x];
-                    let w = narrow(weights[at_w + i * step_w].to_i32(), zero_w);
+                    let w = without_zero_point(weights[at_w + i * step_w], zero_w);
                     sum = sum.add_product(x, w);
                 }
             });
@@ -571,7 +570,7 @@ mod tests {
             let mut sum = 0.0;
             for tap in 0..16 {
                 let (c, kz, ky, kx) = (tap / 8, tap / 4 % 2, tap / 2 % 2, tap % 2);
-                let Some(in_z) = (2 * z + kz as usize).checked_sub(1) else {
+                let Some(in_z) = usize::checked_sub(2 * z + kz, 1) else {
                     continue;
                 };
                 sum += values[((c * 4 + in_z) * 3 + y + ky) * 5 + x + 2 * kx];

@@ -153,12 +153,24 @@ impl<'x, 'i> Call<'_, 'x, 'i, '_> {
         position: usize,
         dims: &[usize],
     ) -> Result<&mut [T]> {
+        self.give_shape(position, dims)?;
+        match dims.contains(&0) {
+            true => Ok(&mut []),
+            false => self.outputs.elements_mut(position),
+        }
+    }
+
+    /// The same, for the bytes of the output.
+    pub(crate) fn allocate_bytes(&mut self, position: usize, dims: &[usize]) -> Result<&mut [u8]> {
+        self.allocate(position, dims)
+    }
+
+    fn give_shape(&mut self, position: usize, dims: &[usize]) -> Result<()> {
         let mut shape = [0; Shape::MAX_RANK];
         for (to, &dim) in shape.iter_mut().zip(dims) {
             *to = dim as i64;
         }
-        let shape =
-            Shape::new(shape.get(..dims.len()).unwrap_or(&shape)).map_err(|e| invalid(e))?;
+        let shape = Shape::new(shape.get(..dims.len()).unwrap_or(&shape)).map_err(invalid)?;
         if self.output_lens.get(position).copied().flatten().is_none() {
             self.context.allocate_output(position as u32, &shape)?;
         } else if self.outputs.shape(position) != shape {
@@ -167,19 +179,11 @@ impl<'x, 'i> Call<'_, 'x, 'i, '_> {
                 self.outputs.shape(position)
             )));
         }
-        if dims.contains(&0) {
-            return Ok(&mut []);
-        }
-        self.outputs.elements_mut(position)
+        Ok(())
     }
 
     /// The scratch memory, once.
     pub(crate) fn scratch<T: Element>(&mut self) -> Result<&'x mut [T]> {
         scratch(self.context, self.scratch_byte_len)
-    }
-
-    /// The host's services.
-    pub(crate) fn context(&self) -> &ExecutionContext<'x, Synchronous> {
-        self.context
     }
 }

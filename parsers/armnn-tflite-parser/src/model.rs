@@ -21,6 +21,7 @@ use crate::error::{Fault, TfliteParserError};
 use crate::schema_generated::ModelRef;
 
 mod decoder;
+mod external;
 mod file;
 mod operator;
 mod signature;
@@ -28,6 +29,9 @@ mod subgraph;
 mod tensor;
 
 use decoder::Decoder;
+use external::ExternalBuffers;
+
+pub(crate) use external::ExternalProblem;
 
 pub use file::{ModelFile, is_tflite};
 pub(crate) use operator::OperatorOptions;
@@ -53,6 +57,7 @@ pub struct Model<'a> {
     pub signatures: Vec<Signature<'a>>,
     /// Blocks of further information, such as the normalisation of an image.
     pub metadata: Vec<Metadata<'a>>,
+    external: ExternalBuffers<'a>,
 }
 
 /// A named block of bytes that means nothing to inference.
@@ -68,6 +73,11 @@ impl<'a> Model<'a> {
     /// Path of the model, or what stands for one, for messages.
     pub fn source(&self) -> &'a str {
         self.file.source()
+    }
+
+    /// The bytes of an external buffer by its number.
+    pub(crate) fn external_data(&self, id: u32) -> Result<Bytes, ExternalProblem> {
+        self.external.data(id, self.file)
     }
 
     /// Bytes of the whole file.
@@ -116,8 +126,10 @@ impl<'a> Model<'a> {
             let data = decoder.buffer(table.buffer()?)?.unwrap_or_default();
             metadata.push(Metadata { name, data });
         }
+        let external = ExternalBuffers::decode(&mut decoder, root)?;
         Ok(Self {
             file,
+            external,
             description,
             subgraphs,
             signatures,

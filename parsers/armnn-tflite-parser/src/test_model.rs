@@ -82,10 +82,13 @@ impl TestTensor {
     }
 }
 
-/// A model with one subgraph.
+/// A model, with one subgraph unless another is begun.
 #[derive(Default)]
 pub(crate) struct TestModel {
     model: write::Model,
+    /// Subgraphs that are complete, the first of them the main one.
+    complete: Vec<write::SubGraph>,
+    /// The subgraph that is being written.
     pub(crate) graph: write::SubGraph,
 }
 
@@ -109,6 +112,63 @@ impl TestModel {
         tensor.name.get_or_insert_with(|| format!("t{index}"));
         tensors.push(tensor);
         i32::try_from(index).unwrap()
+    }
+
+    /// Adds an external buffer in a file of its own.
+    pub(crate) fn external_buffer(&mut self, name: &str, id: u32, offset: u64, length: u64) {
+        let groups = self.model.external_buffer_groups.get_or_insert_default();
+        let group = u32::try_from(groups.len()).unwrap();
+        groups.push(write::ExternalBufferGroup {
+            name: Some(name.to_owned()),
+        });
+        let buffers = self.model.external_buffers.get_or_insert_default();
+        buffers.push(write::ExternalBuffer {
+            id,
+            group,
+            offset,
+            length,
+            packing: None,
+        });
+    }
+
+    /// Lets a buffer's data stand outside the FlatBuffer.
+    pub(crate) fn move_buffer(&mut self, index: usize, offset: u64, size: u64) {
+        self.model.buffers.as_mut().unwrap()[index] = write::Buffer {
+            data: None,
+            offset,
+            size,
+        };
+    }
+
+    /// Begins a further subgraph, and returns its index.
+    pub(crate) fn next_subgraph(&mut self) -> i32 {
+        self.complete.push(std::mem::take(&mut self.graph));
+        i32::try_from(self.complete.len()).unwrap()
+    }
+
+    /// Names a subgraph, and its inputs and outputs, as a function.
+    pub(crate) fn signature(
+        &mut self,
+        key: &str,
+        subgraph: u32,
+        inputs: &[(&str, u32)],
+        outputs: &[(&str, u32)],
+    ) {
+        let maps = |named: &[(&str, u32)]| {
+            let maps = named.iter().map(|&(name, tensor_index)| write::TensorMap {
+                name: Some(name.to_owned()),
+                tensor_index,
+            });
+            Some(maps.collect())
+        };
+        let signature = write::SignatureDef {
+            inputs: maps(inputs),
+            outputs: maps(outputs),
+            signature_key: Some(key.to_owned()),
+            subgraph_index: subgraph,
+        };
+        let signatures = self.model.signature_defs.get_or_insert_default();
+        signatures.push(signature);
     }
 
     /// Adds a tensor that is an input of the model.
@@ -143,6 +203,12 @@ impl TestModel {
         self.add(code, operator);
     }
 
+    /// Changes the options of an operator of the main subgraph, which is complete.
+    pub(crate) fn replace_options(&mut self, operator: usize, options: write::BuiltinOptions) {
+        let operators = self.complete[0].operators.as_mut().unwrap();
+        operators[operator].builtin_options = Some(options);
+    }
+
     pub(crate) fn custom(&mut self, name: &str, inputs: &[i32], outputs: &[i32], options: &[u8]) {
         let code = write::OperatorCode {
             builtin_code: BuiltinOperator::Custom as i32,
@@ -169,7 +235,7 @@ impl TestModel {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         finish(&write::Model {
             version: 3,
-            subgraphs: Some(vec![self.graph.clone()]),
+            subgraphs: Some([&self.complete[..], std::slice::from_ref(&self.graph)].concat()),
             ..self.model.clone()
         })
     }
@@ -183,8 +249,13 @@ impl TestModel {
                 operator.large_custom_options_offset = offset as u64;
                 operator.large_custom_options_size = options.len() as u64;
             }
-            let model = self.model.clone();
-            Self { model, graph }.bytes()
+            let (model, complete) = (self.model.clone(), self.complete.clone());
+            Self {
+                model,
+                complete,
+                graph,
+            }
+            .bytes()
         };
         let mut bytes = at(at(1 << 20).len());
         bytes.extend_from_slice(options);
@@ -263,6 +334,53 @@ pub(crate) fn assert_refused(result: Result<Network, TfliteParserError>, expecte
             assert!(message.contains(expected), "{message}");
         }
     }
+}
+
+/// A network on the reference backend.
+pub(crate) fn load(network: Network) -> armnn_runtime::LoadedNetwork {
+    use armnn_runtime::{CreationOptions, LoadOptions, OptimizerOptions, Runtime, StaticBackend};
+
+    let options = CreationOptions::new()
+        .static_backend(StaticBackend::new::<cpu_ref::CpuRef>())
+        .number_of_threads(1);
+    let runtime = Runtime::create(options).unwrap();
+    let optimized = runtime
+        .optimize(network, &OptimizerOptions::default())
+        .unwrap();
+    runtime
+        .load_network(optimized, LoadOptions::default())
+        .unwrap()
+}
+
+/// The Float32 outputs of a network for Float32 inputs, each with its dimensions.
+pub(crate) fn run(network: Network, inputs: &[(&[i64], &[f32])]) -> Vec<(Vec<i64>, Vec<f32>)> {
+    let inputs: Vec<_> = inputs
+        .iter()
+        .map(|&(dims, values)| tensor(dims, values))
+        .collect();
+    let outputs = load(network).run(&inputs).unwrap();
+    outputs.iter().map(floats).collect()
+}
+
+/// A tensor of Float32.
+pub(crate) fn tensor(dims: &[i64], values: &[f32]) -> armnn_runtime::HostTensor {
+    let shape = armnn_backend_api::Shape::new(dims).unwrap();
+    armnn_runtime::HostTensor::from_f32(shape, values).unwrap()
+}
+
+/// Dimensions and numbers of a tensor of Float32.
+pub(crate) fn floats(tensor: &armnn_runtime::HostTensor) -> (Vec<i64>, Vec<f32>) {
+    let values = tensor.elements::<f32>().unwrap().to_vec();
+    (tensor.info().shape.dims().to_vec(), values)
+}
+
+/// A constant of FLOAT32.
+pub(crate) fn floats_constant(shape: &[i32], values: &[f32]) -> TestTensor {
+    let data = values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
+    float(shape).with_data(data)
 }
 
 /// A model as the bytes of a file.

@@ -52,10 +52,16 @@ fn no_model_of_litert_gives_wrong_values() {
             println!("refused as by the other engine: {name}: {outcome:?}");
             outcome = Outcome::Passed;
         }
+        let npz = path.with_extension("npz");
+        let has_no_output = || all(&Array::open_all(&npz), "out").is_empty();
+        if matches!(outcome, Outcome::Failed(_)) && npz.exists() && has_no_output() {
+            // Running what has no output is nothing to compare.
+            println!("without outputs: {name}: {outcome:?}");
+            outcome = Outcome::Passed;
+        }
         outcomes.push((name, outcome));
     }
     summarize("litert_testdata", &outcomes);
-    // An empty model has nothing to run; both are what they are here.
     assert_no_failure(&outcomes);
 }
 

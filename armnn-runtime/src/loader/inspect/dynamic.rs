@@ -104,14 +104,29 @@ struct Entries {
     tables: Dynamic,
     flags: DynamicFlags,
     needed: Vec<u64>,
+    filters: Vec<u64>,
+    /// There are more of either.
+    has_too_many: bool,
     soname: Option<u64>,
     rpath: Option<u64>,
     runpath: Option<u64>,
     /// Address and size of each table that the dynamic linker reads or calls.
     regions: [(Option<u64>, Option<u64>); REGIONS.len()],
     /// Single addresses.
-    addresses: Vec<u64>,
+    addresses: [Option<u64>; ADDRESSES.len()],
 }
+
+/// Addresses of which no size is told.
+const ADDRESSES: [elf::DynamicTag; 8] = [
+    elf::DT_SYMTAB,
+    elf::DT_HASH,
+    elf::DT_GNU_HASH,
+    elf::DT_INIT,
+    elf::DT_FINI,
+    elf::DT_VERSYM,
+    elf::DT_VERNEED,
+    elf::DT_VERDEF,
+];
 
 /// Tables that consist of an address and a size in bytes.
 const REGIONS: [(elf::DynamicTag, elf::DynamicTag); 7] = [
@@ -139,7 +154,17 @@ impl Entries {
             elf::DT_SYMTAB => self.tables.symbols = Some(value),
             elf::DT_HASH => self.tables.hash = Some(value),
             elf::DT_GNU_HASH => self.tables.gnu_hash = Some(value),
-            elf::DT_NEEDED if self.needed.len() < MAX_NEEDED => self.needed.push(value),
+            elf::DT_NEEDED | elf::DT_AUXILIARY | elf::DT_FILTER => {
+                let list = match tag {
+                    elf::DT_NEEDED => &mut self.needed,
+                    _ => &mut self.filters,
+                };
+                if list.len() < MAX_NEEDED {
+                    list.push(value);
+                } else {
+                    self.has_too_many = true;
+                }
+            }
             elf::DT_SONAME => self.soname = Some(value),
             elf::DT_RPATH => self.rpath = Some(value),
             elf::DT_RUNPATH => self.runpath = Some(value),
@@ -161,19 +186,11 @@ impl Entries {
             }
             _ => {}
         }
-        if matches!(
-            tag,
-            elf::DT_SYMTAB
-                | elf::DT_HASH
-                | elf::DT_GNU_HASH
-                | elf::DT_INIT
-                | elf::DT_FINI
-                | elf::DT_VERSYM
-                | elf::DT_VERNEED
-                | elf::DT_VERDEF
-        ) && self.addresses.len() < MAX_NEEDED
-        {
-            self.addresses.push(value);
+        // The last entry of each counts.
+        for (address, place) in ADDRESSES.iter().zip(&mut self.addresses) {
+            if tag == *address {
+                *place = Some(value);
+            }
         }
     }
 
@@ -187,6 +204,7 @@ impl Entries {
         let addresses_in_range = self
             .addresses
             .iter()
+            .flatten()
             .all(|address| segments.contains(*address, 1));
         if regions_in_range && addresses_in_range {
             Ok(())
@@ -207,6 +225,14 @@ impl Entries {
                 .map(|text| String::from_utf8_lossy(&text).into_owned())
                 .ok_or_else(|| damaged("a name in its dynamic section cannot be read"))
         };
+        if self.has_too_many {
+            return Err(damaged("it needs more libraries than any linker writes"));
+        }
+        inspection.filters = self
+            .filters
+            .iter()
+            .map(|index| text(*index))
+            .collect::<Result<_, _>>()?;
         inspection.needed = self
             .needed
             .iter()

@@ -12,6 +12,7 @@
 
 mod dynamic;
 mod header;
+pub(super) mod linker_tables;
 mod note;
 mod reader;
 mod symbols;
@@ -66,6 +67,8 @@ pub struct Inspection {
     pub soname: Option<String>,
     /// The libraries it needs (`DT_NEEDED`), in order.
     pub needed: Vec<String>,
+    /// Libraries that are to stand in for it, where they are to be found (`DT_AUXILIARY`, `DT_FILTER`).
+    pub filters: Vec<String>,
     /// Where those are looked for first, in the old way (`DT_RPATH`).
     pub rpath: Option<String>,
     /// Where those are looked for (`DT_RUNPATH`).

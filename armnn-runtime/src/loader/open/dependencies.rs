@@ -9,9 +9,10 @@
 //! missing.
 
 use std::{
-    cell::OnceCell,
+    cell::{Cell, OnceCell},
     collections::{HashSet, VecDeque},
     ffi::{OsStr, OsString},
+    fs::File,
     ops::ControlFlow,
     os::unix::ffi::{OsStrExt as _, OsStringExt as _},
     path::{Path, PathBuf},
@@ -22,12 +23,15 @@ use object::elf;
 use super::linker_cache::LinkerCache;
 use crate::loader::{
     images::Image,
-    inspect::{self, HostInterface, Inspection, Machine},
+    inspect::{self, HostInterface, Inspection, Machine, linker_tables},
     verdict::Code,
 };
 
 /// More libraries than any backend needs.
 const MAX_LIBRARIES: usize = 1024;
+
+/// More places than are looked at for all libraries together: it would take too long.
+const MAX_LOOKS: usize = 20_000;
 
 /// A library that is not to be found.
 #[derive(Debug, PartialEq, Eq)]
@@ -64,7 +68,7 @@ pub(super) fn find_missing(
         loaded,
         |library, name, found| match found {
             Found::InMemory | Found::File(..) => ControlFlow::Continue(()),
-            Found::Unknown => ControlFlow::Break(None),
+            Found::Unknown | Found::TooMany => ControlFlow::Break(None),
             Found::Nowhere(sought_in) => ControlFlow::Break(Some(Missing {
                 name: name.to_owned(),
                 needed_by: library.path.clone(),
@@ -84,27 +88,39 @@ pub(super) fn find_harmful(
     loaded: &[Image],
 ) -> Option<Harmful> {
     // Nearly always: nothing is read then.
-    if inspection.needed.iter().all(|name| {
-        loaded
-            .iter()
-            .any(|image| image.path.file_name() == Some(OsStr::new(name)))
-    }) {
+    if inspection.filters.is_empty()
+        && inspection.needed.iter().all(|name| {
+            loaded
+                .iter()
+                .any(|image| image.path.file_name() == Some(OsStr::new(name)))
+        })
+    {
         return None;
     }
-    walk(path, inspection, loaded, |library, _, found| match found {
-        Found::File(path, found) => match harm(found) {
-            Some(reason) => ControlFlow::Break(Harmful {
-                path: path.clone(),
+    walk(
+        path,
+        inspection,
+        loaded,
+        |library, name, found| match found {
+            Found::TooMany => ControlFlow::Break(Harmful {
+                path: PathBuf::from(name),
                 needed_by: library.path.clone(),
-                reason,
+                reason: "there are too many places to look for it".to_owned(),
             }),
-            None => ControlFlow::Continue(()),
+            Found::File(path, found) => match harm(path, found) {
+                Some(reason) => ControlFlow::Break(Harmful {
+                    path: path.clone(),
+                    needed_by: library.path.clone(),
+                    reason,
+                }),
+                None => ControlFlow::Continue(()),
+            },
+            _ => ControlFlow::Continue(()),
         },
-        _ => ControlFlow::Continue(()),
-    })
+    )
 }
 
-fn harm(inspection: &Inspection) -> Option<String> {
+fn harm(path: &Path, inspection: &Inspection) -> Option<String> {
     // What is a program, or lacks the functions of a backend, is for the dynamic linker to judge.
     let is_library = inspection.file_type == Some(elf::ET_DYN.0)
         && inspection.interpreter.is_none()
@@ -116,8 +132,16 @@ fn harm(inspection: &Inspection) -> Option<String> {
             Code::Truncated | Code::ExecutableStack => true,
             Code::NotSharedObject => is_library,
             _ => false,
-        })?;
-    Some(refusal.message.clone())
+        });
+    match refusal {
+        Some(refusal) => Some(refusal.message.clone()),
+        None if is_library => {
+            let file = File::open(path).ok()?;
+            let what = linker_tables::check(&file).err()?;
+            Some(format!("the shared object is damaged: its {what}"))
+        }
+        None => None,
+    }
 }
 
 /// Visits everything that `path` needs, breadth-first, each name once, until told to stop.
@@ -134,15 +158,20 @@ fn walk<T>(
             .collect(),
         environment: split(std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default()),
         cache: OnceCell::new(),
+        looks: Cell::new(0),
     };
     let mut seen: HashSet<OsString> = HashSet::new();
     let mut queue = VecDeque::from([Library::new(path, inspection, &[])]);
     while let Some(library) = queue.pop_front() {
         for name in &library.needed {
-            if seen.len() >= MAX_LIBRARIES || !seen.insert(name.into()) {
+            if !seen.insert(name.into()) {
                 continue;
             }
-            let found = search.find(&library, name);
+            let found = if seen.len() > MAX_LIBRARIES {
+                Found::TooMany
+            } else {
+                search.find(&library, name)
+            };
             if let ControlFlow::Break(result) = visit(&library, name, &found) {
                 return Some(result);
             }
@@ -184,7 +213,7 @@ impl Library {
         rpath.extend_from_slice(inherited);
         Self {
             path: path.to_owned(),
-            needed: inspection.needed.clone(),
+            needed: [&inspection.needed[..], &inspection.filters].concat(),
             runpath: directories(&inspection.runpath),
             has_runpath,
             inherited: rpath,
@@ -198,6 +227,8 @@ enum Found {
     File(PathBuf, Box<Inspection>),
     /// It depends on something that only the dynamic linker knows.
     Unknown,
+    /// It was given up.
+    TooMany,
     /// In none of these directories, nor in the linker's cache.
     Nowhere(Vec<PathBuf>),
 }
@@ -207,6 +238,8 @@ struct Search {
     environment: Vec<PathBuf>,
     /// Read when it is needed.
     cache: OnceCell<LinkerCache>,
+    /// How many places were looked at.
+    looks: Cell<usize>,
 }
 
 impl Search {
@@ -237,10 +270,26 @@ impl Search {
             .map(|directory| directory.join(name))
             .chain(std::iter::once_with(|| self.cached(name)).flatten())
             .chain(system.iter().map(|directory| directory.join(name)));
+        for directory in &directories {
+            for path in processor_directories(directory)
+                .into_iter()
+                .map(|d| d.join(name))
+            {
+                if let Some(inspection) = usable(&path)
+                    && harm(&path, &inspection).is_some()
+                {
+                    return Found::File(path, inspection);
+                }
+            }
+        }
         let mut is_unknown = false;
         for path in paths {
             // `$LIB` and `$PLATFORM` stand for what the dynamic linker was built with.
             is_unknown |= path.as_os_str().as_bytes().contains(&b'$');
+            self.looks.set(self.looks.get() + 1);
+            if self.looks.get() > MAX_LOOKS {
+                return Found::TooMany;
+            }
             if let Some(inspection) = usable(&path) {
                 return Found::File(path, inspection);
             }
@@ -265,6 +314,34 @@ fn usable(path: &Path) -> Option<Box<Inspection>> {
     let is_for_this_machine = inspection.class == Some(usize::BITS as u8)
         && (Machine::HOST.is_none() || inspection.machine == Machine::HOST);
     is_for_this_machine.then(|| Box::new(inspection))
+}
+
+/// The directories below `directory` that are for some processors only, and are searched before it.
+/// Which of them the dynamic linker takes depends on the processor, and on its own version, so that all
+/// are looked at.
+fn processor_directories(directory: &Path) -> Vec<PathBuf> {
+    /// Of older versions, also one in another.
+    const OLDER: [&str; 7] = [
+        "tls", "haswell", "avx512_1", "xeon_phi", "x86_64", "atomics", "aarch64",
+    ];
+    const DEPTH: usize = 4;
+    let mut found: Vec<PathBuf> = std::fs::read_dir(directory.join("glibc-hwcaps"))
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .take(64)
+        .collect();
+    let mut level = vec![directory.to_owned()];
+    for _ in 0..DEPTH {
+        level = level
+            .iter()
+            .flat_map(|directory| OLDER.map(|name| directory.join(name)))
+            .filter(|directory| directory.is_dir())
+            .take(64)
+            .collect();
+        found.extend_from_slice(&level);
+    }
+    found
 }
 
 /// The directories that are searched without being told to.

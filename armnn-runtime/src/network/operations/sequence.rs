@@ -182,7 +182,9 @@ fn split(layer: &Layer<'_>, axis: i64, keep_dims: bool, memory_limit: u64) -> Re
 
 #[cold]
 fn too_many_parts(layer: &Layer<'_>, most: usize) -> ExecuteError {
-    layer.failed(format!("more than {most} parts are beyond the memory limit"))
+    layer.failed(format!(
+        "more than {most} parts are beyond the memory limit"
+    ))
 }
 
 /// The sizes of parts: one for all, of which the last may be smaller, or one for each.

@@ -22,16 +22,22 @@ pub(super) fn check(layer: LayerView<'_>) -> Result<()> {
 pub(super) fn workload(layer: LayerView<'_>) -> Result<Box<dyn Workload>> {
     let from = Affine::of(input(layer, 0)?, "input")?;
     let to = Affine::of(output(layer, 0)?, "output")?;
-    by_quantized_type!(input(layer, 0)?.data_type(), From => {
-        match output(layer, 0)?.data_type() {
-            DataType::Signed32 => {
-                element_workload(layer, Requantize::<From, i32>::new(from, to))
+    macro_rules! with_input {
+        ($From:ty) => {
+            match output(layer, 0)?.data_type() {
+                DataType::Signed32 => {
+                    element_workload(layer, Requantize::<$From, i32>::new(from, to))
+                }
+                data_type => by_quantized_type!(data_type, To => {
+                    element_workload(layer, Requantize::<$From, To>::new(from, to))
+                }),
             }
-            data_type => by_quantized_type!(data_type, To => {
-                element_workload(layer, Requantize::<From, To>::new(from, to))
-            }),
-        }
-    })
+        };
+    }
+    match input(layer, 0)?.data_type() {
+        DataType::Signed32 => with_input!(i32),
+        data_type => by_quantized_type!(data_type, From => with_input!(From)),
+    }
 }
 
 struct Requantize<From, To> {
@@ -80,6 +86,20 @@ mod tests {
     use crate::test_harness::{Call, typed};
 
     use super::*;
+
+    #[test]
+    fn integers_of_32_bits_with_a_scale_are_rescaled() {
+        // 0.001 times 12345, -7 and 4,000,000, in steps of 0.5: 24.69, -0.014 and 8000.
+        let output =
+            TensorInfo::new(DataType::QSymmS16, [3]).quantized(Quantization::per_tensor(0.5, 0));
+        let call = Call::new(QuantizeDescriptor::new())
+            .input(
+                typed(DataType::Signed32, [3], &[12_345i32, -7, 4_000_000])
+                    .quantized(Quantization::per_tensor(0.001, 0)),
+            )
+            .output_info(output);
+        assert_eq!(call.run().elements::<i16>(0), [25, 0, 8000]);
+    }
 
     #[test]
     fn numbers_are_rescaled_between_all_types() {

@@ -3,11 +3,11 @@
 use armnn_backend_api::{DataType, Shape, TensorInfo};
 use armnn_network::{LoopBody, Network, RuntimeOperation, ScanAxis, ScanBody, TensorId, ValueType};
 
-use super::State;
 use super::bodies::{Given, captured_tensors};
 use super::context::{Context, axis};
 use super::problem::{Problem, Result};
 use super::tensor_info::shape as shape_of;
+use super::{Lowering, State};
 use crate::model::Body;
 
 /// How often a body is lowered until the shapes of what it carries stay the same, before all of
@@ -28,6 +28,10 @@ pub(super) fn if_then_else(c: &mut Context<'_, '_>) -> Result {
         let states = c.inlined(body, what, Vec::new())?;
         return bind_states(c, states);
     }
+    if let Some(body) = squeeze_of_one(c, then_body, else_body)? {
+        let states = c.inlined(body, "then", Vec::new())?;
+        return bind_states(c, states);
+    }
     let captured = c.captured(&[then_body, else_body])?;
     let operation = RuntimeOperation::If {
         then_body: c.body_network(then_body, "then", &[], &captured)?,
@@ -36,6 +40,111 @@ pub(super) fn if_then_else(c: &mut Context<'_, '_>) -> Result {
     let mut inputs = vec![Some(c.input(0)?)];
     inputs.extend(captured_tensors(&captured));
     emit_runtime(c, operation, &inputs)
+}
+
+/// The branch that takes dimensions of size 1 away, if that is all that the node is about: whether
+/// a dimension of a tensor is 1; then a Squeeze of it, else the tensor as it is.
+///
+/// This is what exporters of PyTorch make of `squeeze`. What comes behind is made for one of both
+/// ranks, and networks have no tensors of a rank that is not known: the Squeeze takes the place of
+/// the node, and where the dimension turns out not to be 1, it says so as an error.
+fn squeeze_of_one<'m>(
+    c: &mut Context<'_, 'm>,
+    then_body: &'m Body,
+    else_body: &'m Body,
+) -> Result<Option<&'m Body>> {
+    let (Some(tensor), Some(same)) = (squeezed(then_body), passed_on(else_body)) else {
+        return Ok(None);
+    };
+    if tensor != same {
+        return Ok(None);
+    }
+    let condition = c.input_index(0);
+    let tests_the_tensor = condition.is_some_and(|at| c.lowering.tests_a_size(at, tensor));
+    Ok(tests_the_tensor.then_some(then_body))
+}
+
+/// The value around a body that it squeezes, if it does nothing else.
+fn squeezed(body: &Body) -> Option<usize> {
+    let mut nodes = body
+        .graph
+        .nodes
+        .iter()
+        .filter(|node| node.op_type != "Constant");
+    let (Some(node), None) = (nodes.next(), nodes.next()) else {
+        return None;
+    };
+    let [(_, output)] = body.graph.outputs[..] else {
+        return None;
+    };
+    let is_squeeze = node.op_type == "Squeeze" && node.domain.is_empty();
+    let writes = node.outputs.first().copied().flatten() == Some(output);
+    (is_squeeze && writes).then(|| captured_by(body, node.inputs.first().copied().flatten()?))?
+}
+
+/// The value around a body that is its only output.
+fn passed_on(body: &Body) -> Option<usize> {
+    let [(_, output)] = body.graph.outputs[..] else {
+        return None;
+    };
+    match &body.graph.nodes[..] {
+        [] => captured_by(body, output),
+        [node] if node.op_type == "Identity" && node.domain.is_empty() => {
+            let writes = node.outputs.first().copied().flatten() == Some(output);
+            writes.then(|| captured_by(body, node.inputs.first().copied().flatten()?))?
+        }
+        _ => None,
+    }
+}
+
+fn captured_by(body: &Body, inner: usize) -> Option<usize> {
+    let mut captures = body.captures.iter();
+    captures
+        .find(|capture| capture.inner == inner)
+        .map(|capture| capture.outer)
+}
+
+impl Lowering<'_> {
+    /// Whether a condition is that an element of the shape of a tensor is 1.
+    fn tests_a_size(&self, condition: usize, tensor: usize) -> bool {
+        /// How far back the element is looked for.
+        const MOST_STEPS: usize = 8;
+        let writer = |value: usize| {
+            let mut nodes = self.graph.nodes.iter();
+            nodes.find(|node| node.outputs.contains(&Some(value)) && node.domain.is_empty())
+        };
+        let Some(equal) = writer(condition).filter(|node| node.op_type == "Equal") else {
+            return false;
+        };
+        let [Some(x), Some(y)] = equal.inputs[..] else {
+            return false;
+        };
+        let is_one = |value: usize| match &self.states[value] {
+            State::Constant(constant, _) => constant
+                .known_integers(1, "a size")
+                .is_ok_and(|values| values == [1]),
+            _ => false,
+        };
+        let mut at = match (is_one(x), is_one(y)) {
+            (false, true) => x,
+            (true, false) => y,
+            _ => return false,
+        };
+        for _ in 0..MOST_STEPS {
+            let Some(node) = writer(at) else {
+                return false;
+            };
+            let Some(Some(first)) = node.inputs.first() else {
+                return false;
+            };
+            match node.op_type.as_str() {
+                "Shape" => return *first == tensor,
+                "Gather" | "Slice" | "Squeeze" | "Unsqueeze" | "Cast" | "Identity" => at = *first,
+                _ => return false,
+            }
+        }
+        false
+    }
 }
 
 /// Inputs: how often at most, whether at all, the carried values.

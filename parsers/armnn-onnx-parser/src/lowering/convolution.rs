@@ -36,8 +36,8 @@ pub(super) fn convolution(
     let directions = windows.size.len();
     if directions == 1 {
         let groups = rows_groups(1);
-        input = merged(c, input, &groups)?;
-        weights = merged(c, weights, &groups)?;
+        input = c.merge_step(input, &groups)?;
+        weights = c.merge_step(weights, &groups)?;
     }
     let inputs: Vec<TensorId> = [input, weights].into_iter().chain(bias).collect();
     let groups = group(c)?;
@@ -271,18 +271,6 @@ fn directions(c: &mut Context<'_, '_>) -> Result<(Vec<i64>, Vec<i64>)> {
     }
 }
 
-fn merged(c: &mut Context<'_, '_>, id: TensorId, groups: &[Vec<usize>]) -> Result<TensorId> {
-    // Weights that are constant stay so.
-    for position in [0, 1] {
-        if let Ok(input) = c.input(position)
-            && input == id
-        {
-            return c.merged_input(position, groups);
-        }
-    }
-    c.merge_step(id, groups)
-}
-
 #[cfg(test)]
 mod tests {
     use armnn_backend_api::{DataLayout, LayerDescriptor, LayerType};
@@ -422,9 +410,9 @@ mod tests {
             "its attribute pads has 1 entries, not 4",
         );
         assert_refused(with(&[text("auto_pad", "ODD")]), "its auto_pad is \"ODD\"");
-        let volume = [zeros("w", &[8, 4, 3, 3, 3])];
-        let volume = single(11, "Conv", &[1, 4, 9, 9, 9], &volume, &[]);
-        assert_refused(volume, "windows over 3 dimensions");
+        let more = [zeros("w", &[8, 4, 3, 3, 3, 3])];
+        let more = single(11, "Conv", &[1, 4, 9, 9, 9, 9], &more, &[]);
+        assert_refused(more, "windows over 4 dimensions");
         let same = [text("auto_pad", "SAME_UPPER")];
         let unknown = single(11, "Conv", &[1, 4, -1, 9], &weights(), &same);
         assert_refused(unknown, "a size that is not known");

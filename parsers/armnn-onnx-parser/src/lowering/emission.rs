@@ -149,14 +149,57 @@ impl Context<'_, '_> {
         Ok(builder.add_shape_layer(input, start, end, DataType::Signed64, &name)?)
     }
 
-    /// A Reshape: each dimension of the output is the product of some of the input, 1 for none.
+    /// A Reshape: each dimension of the output is the product of some of the input, 1 for none. Of a
+    /// constant, a constant; where nothing changes, nothing.
     pub(super) fn merge_step(
         &mut self,
         input: TensorId,
         groups: &[Vec<usize>],
     ) -> Result<TensorId> {
+        let shape = self.shape(input)?;
+        let mut same = groups.iter().enumerate();
+        let is_same = groups.len() == shape.rank() && same.all(|(axis, group)| group[..] == [axis]);
+        if is_same && !self.is_last {
+            return Ok(input);
+        }
+        if !self.is_last
+            && let Some(id) = self.merged_constant(input, groups)?
+        {
+            return Ok(id);
+        }
         let groups = groups.to_vec();
         self.step_deferred(ParameterRule::MergeDimensions { groups }, &[input], &[])
+    }
+
+    /// A constant of the network in another shape, if the tensor is one.
+    fn merged_constant(
+        &mut self,
+        input: TensorId,
+        groups: &[Vec<usize>],
+    ) -> Result<Option<TensorId>> {
+        let Some(tensor) = self.lowering.builder.tensor(input) else {
+            return Ok(None);
+        };
+        let info = &tensor.info;
+        let Some(bytes) = tensor.constant().filter(|_| info.quantization.is_none()) else {
+            return Ok(None);
+        };
+        let size = |group: &Vec<usize>| {
+            let mut sizes = group.iter().map(|&axis| info.shape.dims().get(axis));
+            sizes.try_fold(1i64, |product, size| product.checked_mul(*size?))
+        };
+        let dims: Option<Vec<i64>> = groups.iter().map(size).collect();
+        let Some(dims) = dims else { return Ok(None) };
+        let constant = Constant {
+            data_type: info.data_type,
+            dims,
+            bytes: bytes.clone(),
+            quantization: info.quantization.clone(),
+        };
+        if constant.shape()?.num_elements() != info.shape.num_elements() {
+            return Ok(None);
+        }
+        self.add_constant(&constant).map(Some)
     }
 
     /// A Reshape to known dimensions.
@@ -280,29 +323,12 @@ impl Context<'_, '_> {
         Ok(())
     }
 
-    /// An input in another shape: each of its dimensions is the product of some of the input. A
-    /// constant is one with that shape, for others there is a Reshape.
+    /// An input in another shape: each of its dimensions is the product of some of the input.
     pub(super) fn merged_input(
         &mut self,
         position: usize,
         groups: &[Vec<usize>],
     ) -> Result<TensorId> {
-        let shape = self.input_shape(position)?;
-        let mut same = groups.iter().enumerate();
-        if groups.len() == shape.rank() && same.all(|(axis, group)| group[..] == [axis]) {
-            return self.input(position);
-        }
-        if let Some(constant) = self.constant(position)? {
-            let dims: Option<Vec<i64>> = groups
-                .iter()
-                .map(|group| {
-                    let mut sizes = group.iter().map(|&axis| constant.dims.get(axis));
-                    sizes.try_fold(1i64, |product, size| product.checked_mul(*size?))
-                })
-                .collect();
-            let dims = dims.ok_or_else(|| Problem::malformed(format!("its input is {shape}")))?;
-            return self.add_constant(&constant.reshaped(&dims));
-        }
         let input = self.input(position)?;
         self.merge_step(input, groups)
     }

@@ -463,9 +463,8 @@ fn range(operands: &[Operand]) -> Option<Integers> {
 mod tests {
     use armnn_backend_api::LayerType;
 
-    use crate::model::ElementType;
     use crate::proto::TensorProto;
-    use crate::test_model::{TestModel, assert_refused, int, ints, output_dims, types};
+    use crate::test_model::{TestModel, int, ints, output_dims, types};
 
     fn scalar(name: &str, value: i64) -> TensorProto {
         TensorProto {
@@ -494,11 +493,10 @@ mod tests {
         let network = flattening(&[2, 3, 4]).parse().unwrap();
         assert_eq!(types(&network), [LayerType::Reshape]);
         assert_eq!(output_dims(&network), [2, 12]);
-        // Two sizes that are not known are one too many.
-        assert_refused(
-            flattening(&[-1, 3, -1]).parse(),
-            "no more than one size may be unknown",
-        );
+        // What is not known is computed when a plan is made.
+        let network = flattening(&[-1, 3, -1]).parse().unwrap();
+        assert_eq!(output_dims(&network), [-1, -1]);
+        assert_eq!(network.layers()[0].operation.type_name(), "Shape");
     }
 
     #[test]
@@ -538,19 +536,5 @@ mod tests {
             .parse()
             .unwrap();
         assert_eq!(output_dims(&network), [6, 1]);
-    }
-
-    #[test]
-    fn operators_that_only_shapes_may_use_are_refused_elsewhere() {
-        let refused = TestModel::new(13)
-            .typed_input("c", ElementType::BOOL, &[3])
-            .input("x", &[3])
-            .node("Where", &["c", "x", "x"], &["y"], &[])
-            .output("y")
-            .parse();
-        assert_refused(
-            refused,
-            "operators that are not supported: Where (version 13, once",
-        );
     }
 }

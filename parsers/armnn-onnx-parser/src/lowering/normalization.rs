@@ -416,7 +416,6 @@ mod tests {
                 attributes,
             )
         };
-        assert_refused(with(14, &[int("training_mode", 1)]), "as in training");
         assert_refused(with(6, &[]), "as in training");
         assert!(with(6, &[int("is_test", 1)]).is_ok());
         assert_refused(with(7, &[int("spatial", 0)]), "spatial = 0");
@@ -427,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn dropout_is_nothing_and_its_mask_is_refused_where_it_is_read() {
+    fn dropout_is_nothing_and_its_mask_is_true() {
         let model = || {
             TestModel::new(7)
                 .input("x", &[3])
@@ -436,6 +435,7 @@ mod tests {
                 .output("y")
         };
         assert_eq!(types(&model().parse().unwrap()), [L::Activation]);
-        assert_refused(model().output("mask").parse(), "its output 1, \"mask\"");
+        let with_mask = model().output("mask").parse().unwrap();
+        assert_eq!(types(&with_mask), [L::Fill, L::Activation]);
     }
 }

@@ -74,7 +74,8 @@ pub(super) fn pad(c: &mut Context<'_, '_>) -> Result {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use armnn_backend_api::{PadDescriptor, PaddingMode, StridedSliceDescriptor};
+
     use crate::test_model::{
         assert_refused, descriptors, float, floats, ints, list, output_dims, single, text,
     };
@@ -99,10 +100,8 @@ mod tests {
             descriptors(&mirrored),
             [expected(PaddingMode::Reflect, 0.0)]
         );
-        for mode in ["edge", "wrap"] {
-            let refused = single(19, "Pad", &[4, 5], &inputs[..1], &[text("mode", mode)]);
-            assert_refused(refused, &format!("padding of mode \"{mode}\""));
-        }
+        let odd = single(19, "Pad", &[4, 5], &inputs[..1], &[text("mode", "odd")]);
+        assert_refused(odd, "padding of mode \"odd\"");
     }
 
     #[test]
@@ -112,8 +111,8 @@ mod tests {
         let pad = PadDescriptor::new(PaddingMode::Constant, 0.0, &[0, 2], &[0, 0]).unwrap();
         assert_eq!(descriptors(&network), [slice.into(), pad.into()]);
         let too_much = single(13, "Pad", &[4, 5], &[ints("p", &[-3, 0, -2, 0])], &[]);
-        assert_refused(too_much, "leave less than none");
+        assert_refused(too_much, "no more than the elements of [4");
         let least = single(13, "Pad", &[4], &[ints("p", &[i64::MIN, i64::MIN])], &[]);
-        assert_refused(least, "leave less than none");
+        assert_refused(least, "no more than the elements of [4");
     }
 }

@@ -250,14 +250,12 @@ pub(super) fn max_unpool(c: &mut Context<'_, '_>) -> Result {
 #[cfg(test)]
 mod tests {
     use armnn_backend_api::{
-        LayerDescriptor, OutputShapeRounding, PaddingMethod, Pooling2dDescriptor, PoolingAlgorithm,
-        ReduceDescriptor, ReduceOperation,
+        LayerDescriptor, LayerType, OutputShapeRounding, PaddingMethod, Pooling2dDescriptor,
+        PoolingAlgorithm, ReduceDescriptor, ReduceOperation,
     };
 
     use crate::proto::AttributeProto;
-    use crate::test_model::{
-        TestModel, assert_refused, descriptors, int, list, output_dims, single, text,
-    };
+    use crate::test_model::{TestModel, descriptors, int, list, output_dims, single, text, types};
 
     fn pool(op_type: &str, attributes: &[AttributeProto]) -> (Pooling2dDescriptor, Vec<i64>) {
         let network = single(19, op_type, &[1, 3, 7, 8], &[], attributes).unwrap();
@@ -326,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_are_refused_where_somebody_reads_them() {
+    fn indices_take_another_layer_where_somebody_reads_them() {
         let with = |read: bool| {
             let model = TestModel::new(12)
                 .input("x", &[1, 1, 4, 4])
@@ -339,7 +337,7 @@ mod tests {
                 .output("y");
             if read { model.output("i") } else { model }.parse()
         };
-        assert!(with(false).is_ok());
-        assert_refused(with(true), "the indices of the largest elements");
+        assert_eq!(types(&with(false).unwrap()), [LayerType::Pooling2d]);
+        assert_eq!(types(&with(true).unwrap()), [LayerType::MaxPoolWithIndices]);
     }
 }

@@ -1,6 +1,9 @@
 //! The same elements in another shape.
 
-use armnn_network::{ParameterRule, TensorId};
+use std::rc::Rc;
+
+use armnn_backend_api::{DataType, Shape};
+use armnn_network::{NetworkBuilder, ParameterRule};
 
 use super::constant::Constant;
 use super::context::{Context, axis};
@@ -10,8 +13,11 @@ use super::problem::{Problem, Result};
 /// remains.
 pub(super) fn reshape(c: &mut Context<'_, '_>) -> Result {
     let allow_zero = c.version >= 14 && c.attributes.flag("allowzero", false)?;
-    let target = c.input(1)?;
-    view(c, ParameterRule::Reshape { allow_zero }, &[Some(target)])
+    view(
+        c,
+        ParameterRule::Reshape { allow_zero },
+        Parameter::Input(1),
+    )
 }
 
 /// The dimensions before `axis` become one, and those from it on.
@@ -23,45 +29,90 @@ pub(super) fn flatten(c: &mut Context<'_, '_>) -> Result {
         _ => axis(at, rank)?,
     };
     let groups = vec![(0..at).collect(), (at..rank).collect()];
-    view(c, ParameterRule::MergeDimensions { groups }, &[])
+    view(
+        c,
+        ParameterRule::MergeDimensions { groups },
+        Parameter::None,
+    )
 }
 
 /// Dimensions of size 1 taken away: those named, or all.
 pub(super) fn squeeze(c: &mut Context<'_, '_>) -> Result {
     let axes = axes(c)?;
-    view(c, ParameterRule::Squeeze, &[axes])
+    view(c, ParameterRule::Squeeze, axes)
 }
 
 /// Dimensions of size 1 put in; axes are those of the output.
 pub(super) fn unsqueeze(c: &mut Context<'_, '_>) -> Result {
-    let axes = axes(c)?.ok_or_else(|| Problem::malformed("it has no axes"))?;
-    view(c, ParameterRule::Unsqueeze, &[Some(axes)])
+    let axes = match axes(c)? {
+        Parameter::None => return Err(Problem::malformed("it has no axes")),
+        axes => axes,
+    };
+    view(c, ParameterRule::Unsqueeze, axes)
 }
 
 /// Axes: an attribute before version 13, and an input since.
-fn axes(c: &mut Context<'_, '_>) -> Result<Option<TensorId>> {
+fn axes(c: &mut Context<'_, '_>) -> Result<Parameter> {
     if c.version >= 13 {
-        return c.optional_input(1);
+        return Ok(match c.has_input(1) {
+            true => Parameter::Input(1),
+            false => Parameter::None,
+        });
     }
-    match c.attributes.ints("axes")? {
-        Some(axes) => c.integers(axes).map(Some),
-        None => Ok(None),
-    }
+    let axes = c.attributes.ints("axes")?;
+    axes.map_or(Ok(Parameter::None), |axes| {
+        let count = i64::try_from(axes.len()).unwrap_or(i64::MAX);
+        let list = Constant::integers(DataType::Signed64, &[count], axes);
+        Ok(Parameter::Constant(list))
+    })
+}
+
+/// Where the parameter of a rule is.
+enum Parameter {
+    None,
+    Input(usize),
+    Constant(Constant),
 }
 
 /// The first input in another shape. Of a constant, a constant.
-fn view(c: &mut Context<'_, '_>, rule: ParameterRule, parameters: &[Option<TensorId>]) -> Result {
-    let input = c.input(0)?;
-    let constant = c.constant(0)?;
-    let id = c.last().step_deferred(rule, &[input], parameters)?;
-    let shape = c.shape(id)?;
-    match constant {
-        Some(constant) if shape.is_known() => {
-            let reshaped: Constant = constant.reshaped(shape.dims());
-            c.bind_constant(0, reshaped)
-        }
-        _ => c.bind_tensor(0, id),
+fn view(c: &mut Context<'_, '_>, rule: ParameterRule, parameter: Parameter) -> Result {
+    let known = match &parameter {
+        Parameter::None => None,
+        Parameter::Input(position) => c.constant(*position)?,
+        Parameter::Constant(constant) => Some(Rc::new(constant.clone())),
+    };
+    let is_known = known.is_some() || matches!(parameter, Parameter::None);
+    if let Some(constant) = c.constant(0)?
+        && is_known
+    {
+        let shape = viewed(&constant, rule, known.as_deref())?;
+        return c.bind_constant(0, constant.reshaped(shape.dims()));
     }
+    let input = c.input(0)?;
+    let parameter = match (parameter, known) {
+        (Parameter::None, _) => None,
+        (Parameter::Input(position), _) => Some(c.input(position)?),
+        (Parameter::Constant(constant), _) => Some(c.add_constant(&constant)?),
+    };
+    c.emit_deferred(rule, &[input], &[parameter])
+}
+
+/// The shape that a rule gives a constant, found in a network of its own.
+fn viewed(constant: &Constant, rule: ParameterRule, parameter: Option<&Constant>) -> Result<Shape> {
+    let mut builder = NetworkBuilder::new();
+    let input = builder.add_input_layer("", constant.info()?)?;
+    let parameter = match parameter {
+        Some(parameter) => {
+            let (info, bytes) = (parameter.info()?, parameter.bytes.clone());
+            Some(builder.add_constant_layer("", info, bytes)?)
+        }
+        None => None,
+    };
+    let ids = builder.add_deferred_layer("", rule, &[Some(input)], &[parameter], &[])?;
+    let shape = ids.first().and_then(|&id| builder.tensor(id));
+    shape
+        .map(|tensor| tensor.info.shape)
+        .ok_or_else(|| Problem::malformed("a Reshape without an output"))
 }
 
 #[cfg(test)]
@@ -94,10 +145,10 @@ mod tests {
         );
         assert_eq!(output_dims(&zero.unwrap()), [3, 0]);
         for (target, part) in [
-            (&[-1, -1][..], "its shape is"),
-            (&[2, -2], "its shape is"),
+            (&[-1, -1][..], "no more than one -1"),
+            (&[2, -2], "sizes from -1 on"),
             (&[5, 5], "cannot become [5, 5]"),
-            (&[1, 1, 1, 0], "copies dimension 3"),
+            (&[1, 1, 1, 0], "where the input has a dimension to copy"),
         ] {
             let refused = single(13, "Reshape", &[2, 3], &[ints("s", target)], &[]);
             assert_refused(refused, part);
@@ -128,8 +179,8 @@ mod tests {
         let network = single(13, "Squeeze", &[1, 2, 1], &[], &[]).unwrap();
         assert_eq!(output_dims(&network), [2]);
         let wide = single(13, "Squeeze", &[1, 2], &[ints("a", &[1])], &[]);
-        assert_refused(wide, "dimension 1 of [1, 2] is not 1");
+        assert_refused(wide, "dimensions of [1, 2] whose size is 1");
         let twice = single(13, "Unsqueeze", &[2], &[ints("a", &[0, 0])], &[]);
-        assert_refused(twice, "axis 0 twice");
+        assert_refused(twice, "axes");
     }
 }

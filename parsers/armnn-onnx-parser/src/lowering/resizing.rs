@@ -397,24 +397,30 @@ mod tests {
     }
 
     #[test]
-    fn what_the_layer_cannot_do_is_refused_by_the_attributes_name() {
-        for (attribute, part) in [
-            (text("mode", "cubic"), "mode = \"cubic\""),
-            (
-                text("coordinate_transformation_mode", "tf_crop_and_resize"),
-                "coordinate_transformation_mode = \"tf_crop_and_resize\"",
-            ),
-            (text("nearest_mode", "odd"), "nearest_mode = \"odd\""),
-            (crate::test_model::int("antialias", 1), "antialias"),
+    fn what_the_layer_cannot_do_is_another_layer() {
+        let odd = [text("nearest_mode", "odd")];
+        assert_refused(scaled(&odd), "nearest_mode = \"odd\"");
+        for attribute in [
+            text("mode", "cubic"),
+            text("coordinate_transformation_mode", "half_pixel_symmetric"),
+            crate::test_model::int("antialias", 1),
         ] {
-            assert_refused(scaled(&[attribute]), part);
+            let is_resize = attribute.name == "coordinate_transformation_mode";
+            let network = scaled(std::slice::from_ref(&attribute)).unwrap();
+            let [descriptor] = &descriptors(&network)[..] else {
+                panic!("{:?}", descriptors(&network));
+            };
+            let is_interpolate = matches!(descriptor, LayerDescriptor::Interpolate(_));
+            assert_eq!(is_interpolate, !is_resize, "{attribute:?}");
         }
+        // Channels, too, and sizes that are no whole multiples of the scale.
         let scales = floats("s", &[4], &[1.0, 1.0, 0.625, 1.0]);
-        let fraction = single(13, "Resize", &[1, 2, 4, 5], &[empty(), scales], &[]);
-        assert_refused(fraction, "4 elements scaled by 0.625 (scales)");
+        let fraction = single(13, "Resize", &[1, 2, 4, 5], &[empty(), scales], &[]).unwrap();
+        assert_eq!(output_dims(&fraction), [1, 2, 2, 5]);
         let sizes = ints("z", &[1, 3, 8, 10]);
-        let channels = single(13, "Resize", &[1, 2, 4, 5], &[empty(), empty(), sizes], &[]);
-        assert_refused(channels, "only rows and columns can be");
+        let channels = [empty(), empty(), sizes];
+        let channels = single(13, "Resize", &[1, 2, 4, 5], &channels, &[]).unwrap();
+        assert_eq!(output_dims(&channels), [1, 3, 8, 10]);
     }
 
     #[test]

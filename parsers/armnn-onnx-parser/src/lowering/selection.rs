@@ -193,9 +193,7 @@ pub(super) fn array_feature_extractor(c: &mut Context<'_, '_>) -> Result {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_model::{
-        TestModel, assert_refused, descriptors, int, ints, list, output_dims, single,
-    };
+    use crate::test_model::{assert_refused, descriptors, int, ints, output_dims, single, types};
 
     #[test]
     fn constant_indices_from_the_end_become_such_from_the_start() {
@@ -213,7 +211,12 @@ mod tests {
         assert_eq!(output_dims(&network), [2, 2]);
         let outside = single(13, "Gather", &[2, 5], &[ints("i", &[-3])], &[]);
         assert_refused(outside, "index -3 of 2 elements");
-        let unknown = single(13, "Gather", &[-1, 5], &[ints("i", &[-1])], &[]);
-        assert_refused(unknown, "from the end of a dimension that is not known");
+        // The size of a dimension that is not known is added when a plan is made.
+        let unknown = single(13, "Gather", &[-1, 5], &[ints("i", &[-1])], &[]).unwrap();
+        assert_eq!(
+            types(&unknown).last(),
+            Some(&armnn_backend_api::LayerType::Gather)
+        );
+        assert!(types(&unknown).contains(&armnn_backend_api::LayerType::Select));
     }
 }

@@ -14,12 +14,12 @@ use crate::test_model::{
 fn everything_unsupported_is_named_at_once() {
     let mut model = TestModel::new(20)
         .input("x", &[3])
-        .node("CumSum", &["x", "axis"], &["a"], &[])
-        .node("CumSum", &["a", "axis"], &["b"], &[])
+        .node("Bernoulli", &["x"], &["a"], &[])
+        .node("Bernoulli", &["a"], &["b"], &[])
         // Sound, and looked at although what it reads comes from a node that is refused.
         .node("Relu", &["b"], &["c"], &[])
-        .node("Gelu", &["c"], &["d"], &[text("approximate", "tanh")])
-        .constant(ints("axis", &[0]))
+        .node("Pad", &["c", "pads"], &["d"], &[text("mode", "odd")])
+        .constant(ints("pads", &[0, 1]))
         .output("e");
     let mut custom = node("Swirl", &["d"], &["e"], &[]);
     custom.domain = "com.example".to_owned();
@@ -42,16 +42,15 @@ fn everything_unsupported_is_named_at_once() {
         index: 0,
         function: None,
         within: None,
-        op_type: "CumSum".to_owned(),
+        op_type: "Bernoulli".to_owned(),
         name: String::new(),
     };
     assert_eq!(refusals.operators[0].first.node, Some(first));
     assert_eq!(
         message,
-        "lowering test.onnx: operators that are not supported: CumSum (version 20, 2 times, first \
+        "lowering test.onnx: operators that are not supported: Bernoulli (version 20, 2 times, first \
          at node 0), com.example.Swirl (version 3, once, first at node 4); uses that are not \
-         supported: node 3 (Gelu): the approximation of Gelu (approximate = \"tanh\"); the exact \
-         function is supported; convert the model without them, or allow StandIn layers for \
+         supported: node 3 (Pad): padding of mode \"odd\"; convert the model without them, or allow StandIn layers for \
          operators and use a backend that knows them"
     );
 }
@@ -81,12 +80,12 @@ fn an_unknown_operator_is_a_stand_in_where_that_is_asked_for() {
     let mut model =
         TestModel::new(13)
             .input("x", &[3])
-            .node("Tile", &["x"], &["y"], &[int("times", 2)]);
+            .node("MaxRoiPool", &["x"], &["y"], &[int("times", 2)]);
     model
         .graph()
         .output
         .push(info("y", ElementType::FLOAT, &[6]));
-    assert_refused(model.parse(), "not supported: Tile (version 13, once");
+    assert_refused(model.parse(), "not supported: MaxRoiPool (version 13, once");
     let options = || OnnxParserOptions {
         stand_in_layer_for_unknown: true,
     };
@@ -97,7 +96,7 @@ fn an_unknown_operator_is_a_stand_in_where_that_is_asked_for() {
     let operator = stand_in.get();
     assert_eq!(
         (operator.domain, operator.name, operator.version),
-        ("ai.onnx", "Tile", 13)
+        ("ai.onnx", "MaxRoiPool", 13)
     );
     let node = NodeProto::decode(operator.attributes).unwrap();
     assert_eq!(node.attribute, [int("times", 2)]);
@@ -116,20 +115,22 @@ fn values_that_are_not_tensors_are_refused() {
     model.graph().input.push(crate::proto::ValueInfoProto {
         name: "x".to_owned(),
         r#type: Some(crate::proto::TypeProto {
-            value: Some(crate::proto::TypeValue::Sequence(
-                crate::proto::OpaqueType {},
-            )),
+            value: Some(crate::proto::TypeValue::Map(crate::proto::OpaqueType {})),
         }),
     });
     assert_refused(
         model.parse(),
-        "value \"x\": it is a sequence; only tensors are supported",
+        "value \"x\": it is a map; only tensors, sequences and optionals are supported",
     );
-    let strings = TestModel::new(13)
-        .typed_input("x", ElementType::STRING, &[1])
-        .node("Identity", &["x"], &["y"], &[])
-        .output("y");
-    assert_refused(strings.parse(), "elements of type STRING");
+    let strings = |op_type| {
+        TestModel::new(13)
+            .typed_input("x", ElementType::STRING, &[1])
+            .node(op_type, &["x"], &["y"], &[])
+            .output("y")
+            .parse()
+    };
+    assert!(strings("Identity").is_ok());
+    assert_refused(strings("Relu"), "String [1]");
 }
 
 #[test]

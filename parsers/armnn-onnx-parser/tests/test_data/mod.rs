@@ -5,10 +5,11 @@ pub mod values;
 
 use std::path::{Path, PathBuf};
 
+use armnn_backend_api::DataType;
 use armnn_network::Network;
 use armnn_runtime::{
     CreationOptions, HostTensor, LoadOptions, LoadedNetwork, OptimizerOptions, Runtime, Shape,
-    StaticBackend, Value,
+    StaticBackend, TensorInfo, Value,
 };
 use cpu_ref::CpuRef;
 
@@ -41,6 +42,33 @@ pub fn npy(path: &Path) -> (Shape, Vec<f32>) {
     (Shape::new(&dims).unwrap(), file.into_vec().unwrap())
 }
 
+/// A `.npy` file of numbers as a tensor of the type that it has.
+pub fn npy_tensor(path: &Path) -> HostTensor {
+    let bytes = std::fs::read(path).unwrap();
+    let file = npyz::NpyFile::new(&bytes[..]).unwrap();
+    let dims: Vec<i64> = file
+        .shape()
+        .iter()
+        .map(|&dim| i64::try_from(dim).unwrap())
+        .collect();
+    let (data_type, bytes): (DataType, Vec<u8>) = match file.dtype().descr().as_str() {
+        "'<f4'" => (DataType::Float32, elements(file, f32::to_ne_bytes)),
+        "'<i4'" => (DataType::Signed32, elements(file, i32::to_ne_bytes)),
+        "'<i8'" => (DataType::Signed64, elements(file, i64::to_ne_bytes)),
+        other => panic!("{}: elements of type {other}", path.display()),
+    };
+    let info = TensorInfo::new(data_type, Shape::new(&dims).unwrap());
+    HostTensor::from_bytes(info, &bytes).unwrap()
+}
+
+fn elements<T: npyz::Deserialize, const N: usize>(
+    file: npyz::NpyFile<&[u8]>,
+    bytes: fn(T) -> [u8; N],
+) -> Vec<u8> {
+    let values = file.into_vec::<T>().unwrap();
+    values.into_iter().flat_map(bytes).collect()
+}
+
 /// The outputs of a network on the reference backend.
 pub fn run(network: Network, inputs: &[HostTensor]) -> Result<Vec<HostTensor>, String> {
     let loaded = load(network)?;
@@ -53,7 +81,7 @@ pub fn run_values(network: Network, inputs: Vec<Value>) -> Result<Vec<Value>, St
     loaded.run_values(inputs).map_err(|error| error.to_string())
 }
 
-fn load(network: Network) -> Result<LoadedNetwork, String> {
+pub fn load(network: Network) -> Result<LoadedNetwork, String> {
     let options = CreationOptions::new()
         .static_backend(StaticBackend::new::<CpuRef>())
         .number_of_threads(1);

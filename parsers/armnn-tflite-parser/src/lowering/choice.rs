@@ -267,3 +267,74 @@ impl Context<'_, '_, '_> {
         self.merge_step(0, id, groups)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::schema_generated::{BuiltinOperator as Op, TensorType};
+    use crate::schema_writer_generated as write;
+    use crate::test_model::{
+        TestModel, assert_refused, float, floats_constant, ints, load, lower, run, typed,
+    };
+
+    #[test]
+    fn a_condition_of_rows_chooses_rows() {
+        let condition = typed(TensorType::Bool, &[2]).with_data(vec![1, 0]);
+        let zeros = || floats_constant(&[2, 2], &[0.0; 4]);
+        let x: (&[i64], &[f32]) = (&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
+        let inputs = [condition.clone(), float(&[2, 2]), zeros()];
+        let network = lower(Op::Select, &inputs, &[float(&[])], None).unwrap();
+        assert_eq!(run(network, &[x]), [(vec![2, 2], vec![1.0, 2.0, 0.0, 0.0])]);
+        // It broadcasts as everywhere in the second version.
+        let inputs = [condition, float(&[2, 2]), zeros()];
+        let network = lower(Op::SelectV2, &inputs, &[float(&[])], None).unwrap();
+        assert_eq!(run(network, &[x]), [(vec![2, 2], vec![1.0, 0.0, 3.0, 0.0])]);
+    }
+
+    #[test]
+    fn boundaries_are_compared_as_real_numbers() {
+        let options = write::BucketizeOptions {
+            boundaries: Some(vec![0.5, 2.0]),
+        };
+        let options = || write::BuiltinOptions::BucketizeOptions(options.clone().into());
+        let output = typed(TensorType::Int32, &[3]);
+        let inputs = [ints(&[0, 1, 2])];
+        let network = lower(Op::Bucketize, &inputs, &[output], options()).unwrap();
+        let found = load(network).run(&[]).unwrap();
+        assert_eq!(found[0].elements::<i32>().unwrap(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_row_becomes_a_diagonal() {
+        let x: (&[i64], &[f32]) = (&[2], &[f32::INFINITY, 2.0]);
+        let network = lower(Op::MatrixDiag, &[float(&[2])], &[float(&[])], None).unwrap();
+        let expected = vec![f32::INFINITY, 0.0, 0.0, 2.0];
+        assert_eq!(run(network, &[x]), [(vec![2, 2], expected)]);
+        for (rows, columns, expected) in [
+            (2, 3, [1.0, 0.0, 0.0, 0.0, 2.0, 0.0]),
+            (3, 2, [1.0, 0.0, 0.0, 2.0, 0.0, 0.0]),
+        ] {
+            let matrix = floats_constant(&[rows, columns], &[0.0; 6]);
+            let inputs = [matrix, float(&[2])];
+            let network = lower(Op::MatrixSetDiag, &inputs, &[float(&[])], None).unwrap();
+            let found = run(network, &[(&[2], &[1.0, 2.0])]);
+            assert_eq!(found[0].1, expected);
+        }
+    }
+
+    #[test]
+    fn options_of_the_detection_that_are_no_map_are_damage() {
+        for (options, expected) in [
+            (&[1u8, 2, 3][..], "its custom options are no map of numbers"),
+            // An empty map.
+            (&[0, 1, 0, 0x24, 1], "its custom options"),
+        ] {
+            let mut model = TestModel::default();
+            let inputs = [float(&[1, 5, 4]), float(&[1, 5, 3]), float(&[5, 4])];
+            let inputs = inputs.map(|tensor| model.input(tensor));
+            let outputs: Vec<i32> = (0..4).map(|_| model.tensor(float(&[]))).collect();
+            model.custom("TFLite_Detection_PostProcess", &inputs, &outputs, options);
+            model.output(outputs[0]);
+            assert_refused(model.parse(), expected);
+        }
+    }
+}

@@ -20,10 +20,20 @@ pub(super) fn budget(model: &Model<'_>) -> usize {
 /// The type and the elements of a constant of the file.
 pub(super) fn file_constant(
     tensor: &Tensor<'_>,
+    model: &Model<'_>,
     budget: &mut usize,
 ) -> Result<(TensorInfo, Bytes)> {
     check_storage(tensor)?;
     let info = tensor_info(tensor)?;
+    let external;
+    let mut tensor = tensor;
+    if tensor.external_buffer != 0 {
+        external = Tensor {
+            data: Some(model.external_data(tensor.external_buffer)?),
+            ..tensor.clone()
+        };
+        tensor = &external;
+    }
     if let Some(sparsity) = &tensor.sparsity {
         let dense = sparsity::dense(tensor, sparsity, &info, budget)?;
         return Ok((info, dense));
@@ -46,8 +56,8 @@ pub(super) fn file_constant(
 pub(super) fn charge(budget: &mut usize, bytes: usize) -> Result {
     *budget = budget.checked_sub(bytes).ok_or_else(|| {
         Problem::unsupported(
-            "constants that are unpacked to more than 64 times the size of the file; convert the \
-             model without sparsity",
+            "constants that are made up by operators, or unpacked, to more than 64 times the size of the \
+             file",
         )
     })?;
     Ok(())
@@ -61,7 +71,7 @@ impl Context<'_, '_, '_> {
             return true;
         };
         match self.lowering.values[index] {
-            Value::Pending => self.lowering.graph.tensors[index].data.is_some(),
+            Value::Pending => self.lowering.graph.tensors[index].is_constant(),
             Value::Ready(id) => {
                 let builder = &self.lowering.builder;
                 let constant = builder.tensor(id).is_some_and(|t| t.constant().is_some());
@@ -125,7 +135,10 @@ impl Context<'_, '_, '_> {
     fn elements(&mut self, index: usize, what: &str) -> Result<Elements> {
         let tensor = &self.lowering.graph.tensors[index];
         let (info, data) = match self.lowering.values[index] {
-            Value::Pending => file_constant(tensor, &mut self.lowering.shared.constant_budget)?,
+            Value::Pending => {
+                let shared = &mut self.lowering.shared;
+                file_constant(tensor, shared.model, &mut shared.constant_budget)?
+            }
             Value::Ready(id) => {
                 let builder = &self.lowering.builder;
                 let found = builder

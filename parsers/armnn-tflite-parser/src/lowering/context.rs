@@ -454,7 +454,7 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         let index = self.operator.outputs.get(position);
         let value = index.and_then(|index| self.lowering.values.get_mut(index));
         match value {
-            Some(value) if *value == Value::Pending && tensor.data.is_none() => {
+            Some(value) if *value == Value::Pending && !tensor.is_constant() => {
                 *value = bound;
                 Ok(())
             }

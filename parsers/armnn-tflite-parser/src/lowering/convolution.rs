@@ -37,8 +37,8 @@ macro_rules! set_windows {
 
 pub(super) fn conv_2d(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<Conv2DOptionsRef<'_>>()?;
-    let input = context.input(0)?;
-    let weights = context.input(1)?;
+    let (input, weights) = (context.input(0)?, context.input(1)?);
+    let [input, weights] = context.real_convolution(input, weights)?;
     let bias = context.optional_input(2)?;
     let [_, rows, columns, channels] = image(context.shape(input)?, "the input")?;
     let [_, filter_rows, filter_columns, in_group] = image(context.shape(weights)?, "the weights")?;
@@ -64,8 +64,8 @@ pub(super) fn conv_2d(context: &mut Context<'_, '_, '_>) -> Result {
 /// `depth_multiplier` is not looked at: it is the output channels through those of the input.
 pub(super) fn depthwise_conv_2d(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<DepthwiseConv2DOptionsRef<'_>>()?;
-    let input = context.input(0)?;
-    let weights = context.input(1)?;
+    let (input, weights) = (context.input(0)?, context.input(1)?);
+    let [input, weights] = context.real_convolution(input, weights)?;
     let bias = context.optional_input(2)?;
     let [_, rows, columns, _] = image(context.shape(input)?, "the input")?;
     let [_, filter_rows, filter_columns, _] = image(context.shape(weights)?, "the weights")?;

@@ -102,7 +102,8 @@ pub(super) fn fake_quant(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<FakeQuantOptionsRef<'_>>()?;
     let (least, most) = (options.min()?, options.max()?);
     let bits = options.num_bits()?;
-    if !(2..=16).contains(&bits) || !(least <= 0.0 && most >= 0.0 && least < most) {
+    let holds_zero = least <= 0.0 && most >= 0.0 && least < most;
+    if !holds_zero || !(2..=16).contains(&bits) {
         return Err(Problem::malformed(format!(
             "it rounds numbers from {least} to {most} to {bits} bits"
         )));

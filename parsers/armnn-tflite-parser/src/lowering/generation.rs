@@ -160,3 +160,90 @@ impl Context<'_, '_, '_> {
         self.step(0, ConcatDescriptor { axis: 0 }, &inputs, declaration)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::schema_generated::{BuiltinOperator as Op, TensorType};
+    use crate::test_model::{TestModel, float, floats_constant, ints, lower, outputs, run, typed};
+
+    fn scalar(value: i32) -> crate::test_model::TestTensor {
+        ints(&[value]).shaped(&[])
+    }
+
+    /// x of [?, 3] as [3, ?]: the shape of x, its parts in another order, and a Reshape to them.
+    #[test]
+    fn shapes_are_computed_with_while_a_batch_is_unknown() {
+        let mut model = TestModel::default();
+        let x = model.input(float(&[1, 3]).signature(&[-1, 3]));
+        let int = |dims: &[i32]| typed(TensorType::Int32, dims);
+        let [shape, turned, y] = [int(&[2]), int(&[2]), float(&[3, 1])].map(|t| model.tensor(t));
+        let axes = model.tensor(ints(&[0]));
+        model.operator(Op::Shape, &[x], &[shape], None);
+        model.operator(Op::ReverseV2, &[shape, axes], &[turned], None);
+        model.operator(Op::Reshape, &[x, turned], &[y], None);
+        model.output(y);
+        let network = model.parse().unwrap();
+        for batch in [1i64, 4] {
+            let values: Vec<f32> = (0..3 * batch).map(|v| v as f32).collect();
+            let found = run(model.parse().unwrap(), &[(&[batch, 3], &values)]);
+            assert_eq!(found, [(vec![3, batch], values)]);
+        }
+        drop(network);
+    }
+
+    #[test]
+    fn the_rank_is_a_constant() {
+        let output = typed(TensorType::Int32, &[]);
+        let network = lower(Op::Rank, &[float(&[2, 3, 4])], &[output], None).unwrap();
+        let rank = network.tensor(network.outputs()[0].tensor).constant();
+        assert_eq!(rank.map(|bytes| &bytes[..]), Some(&3i32.to_le_bytes()[..]));
+    }
+
+    #[test]
+    fn what_is_filled_and_repeated_has_the_shape_that_parameters_say() {
+        let value = floats_constant(&[], &[2.5]);
+        let network = lower(Op::Fill, &[ints(&[2, 2]), value], &[float(&[])], None).unwrap();
+        assert_eq!(run(network, &[]), [(vec![2, 2], vec![2.5; 4])]);
+        let inputs = [float(&[1, 2]), ints(&[2, 2])];
+        let x: (&[i64], &[f32]) = (&[1, 2], &[1.0, 2.0]);
+        let network = lower(Op::Tile, &inputs, &[float(&[])], None).unwrap();
+        let expected = vec![1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0];
+        assert_eq!(run(network, &[x]), [(vec![2, 4], expected)]);
+        let inputs = [float(&[1, 2]), ints(&[2, 2])];
+        let network = lower(Op::BroadcastTo, &inputs, &[float(&[])], None).unwrap();
+        assert_eq!(run(network, &[x]), [(vec![2, 2], vec![1.0, 2.0, 1.0, 2.0])]);
+        let network = lower(Op::ZerosLike, &[float(&[1, 2])], &[float(&[])], None).unwrap();
+        assert_eq!(run(network, &[x]), [(vec![1, 2], vec![0.0; 2])]);
+    }
+
+    #[test]
+    fn a_range_ends_before_its_limit() {
+        let inputs = [0.0, 1.0, 0.4].map(|value| floats_constant(&[], &[value]));
+        let network = lower(Op::Range, &inputs, &[float(&[])], None).unwrap();
+        assert_eq!(outputs(&network), ["Float32[3]"]);
+        assert_eq!(run(network, &[]), [(vec![3], vec![0.0, 0.4, 0.8])]);
+    }
+
+    #[test]
+    fn places_are_along_a_new_last_dimension() {
+        let values = [1.0, -1.0].map(|value| floats_constant(&[], &[value]));
+        let [on, off] = values;
+        let options = crate::schema_writer_generated::OneHotOptions { axis: -1 };
+        let options = crate::schema_writer_generated::BuiltinOptions::OneHotOptions(options.into());
+        let inputs = [ints(&[2, 0, -1]), scalar(3), on, off];
+        let network = lower(Op::OneHot, &inputs, &[float(&[])], options).unwrap();
+        let expected = [[-1.0, -1.0, 1.0], [1.0, -1.0, -1.0], [-1.0; 3]];
+        let expected = expected.as_flattened().to_vec();
+        assert_eq!(run(network, &[]), [(vec![3, 3], expected)]);
+    }
+
+    /// [2, 1] and [3] broadcast to [2, 3].
+    #[test]
+    fn two_shapes_broadcast_to_one() {
+        let output = typed(TensorType::Int32, &[2]);
+        let inputs = [ints(&[2, 1]), ints(&[3])];
+        let network = lower(Op::BroadcastArgs, &inputs, &[output], None).unwrap();
+        let found = crate::test_model::load(network).run(&[]).unwrap();
+        assert_eq!(found[0].elements::<i32>().unwrap(), [2, 3]);
+    }
+}

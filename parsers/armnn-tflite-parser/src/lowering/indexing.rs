@@ -293,3 +293,105 @@ impl Context<'_, '_, '_> {
         self.step(0, CastDescriptor::new(), &[Some(id)], declaration)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::schema_generated::{BuiltinOperator as Op, TensorType};
+    use crate::test_model::{TestTensor, float, floats_constant, ints, load, lower, run, typed};
+
+    type Floats<'a> = (&'a [i64], &'a [f32]);
+
+    fn found(operator: Op, inputs: &[TestTensor], given: &[Floats<'_>]) -> (Vec<i64>, Vec<f32>) {
+        let network = lower(operator, inputs, &[float(&[])], None).unwrap();
+        run(network, given).remove(0)
+    }
+
+    #[test]
+    fn updates_of_one_place_add_up() {
+        let inputs = [ints(&[2, 0, 2]).shaped(&[3, 1]), float(&[3]), ints(&[4])];
+        let sums = found(Op::ScatterNd, &inputs, &[(&[3], &[1.0, 2.0, 3.0])]);
+        assert_eq!(sums, (vec![4], vec![2.0, 0.0, 4.0, 0.0]));
+    }
+
+    #[test]
+    fn a_sparse_tensor_is_a_background_with_values() {
+        let background = || floats_constant(&[], &[-1.0]);
+        let values = || floats_constant(&[], &[5.0]);
+        let inputs = [ints(&[1, 3]), ints(&[4]), values(), background()];
+        assert_eq!(
+            found(Op::SparseToDense, &inputs, &[]),
+            (vec![4], vec![-1.0, 5.0, -1.0, 5.0])
+        );
+        let inputs = [
+            ints(&[0, 1, 1, 0]).shaped(&[2, 2]),
+            ints(&[2, 2]),
+            float(&[2]),
+            background(),
+        ];
+        assert_eq!(
+            found(Op::SparseToDense, &inputs, &[(&[2], &[7.0, 8.0])]),
+            (vec![2, 2], vec![-1.0, 7.0, 8.0, -1.0])
+        );
+    }
+
+    #[test]
+    fn rows_are_added_up_by_segment() {
+        let x: Floats<'_> = (&[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let inputs = [float(&[3, 2]), ints(&[0, 0, 2])];
+        assert_eq!(
+            found(Op::SegmentSum, &inputs, &[x]),
+            (vec![3, 2], vec![4.0, 6.0, 0.0, 0.0, 5.0, 6.0])
+        );
+    }
+
+    /// Segment -1 is left out, and one without rows is what the operation begins with.
+    #[test]
+    fn segments_may_be_in_any_order() {
+        let x: Floats<'_> = (&[4], &[1.0, 2.0, 3.0, 4.0]);
+        let least = f32::MIN;
+        for (operator, expected) in [
+            (Op::UnsortedSegmentSum, [5.0, 0.0, 3.0]),
+            (Op::UnsortedSegmentProd, [4.0, 1.0, 3.0]),
+            (Op::UnsortedSegmentMax, [4.0, least, 3.0]),
+            (Op::UnsortedSegmentMin, [1.0, f32::MAX, 3.0]),
+        ] {
+            let inputs = [float(&[4]), ints(&[0, -1, 2, 0]), ints(&[3]).shaped(&[])];
+            let found = found(operator, &inputs, &[x]);
+            assert_eq!(found, (vec![3], expected.to_vec()), "{operator:?}");
+        }
+    }
+
+    #[test]
+    fn positions_are_rows() {
+        let input = typed(TensorType::Int32, &[2, 2]).with_data(
+            [0i32, 3, 4, 0]
+                .iter()
+                .flat_map(|v| v.to_le_bytes())
+                .collect(),
+        );
+        let output = typed(TensorType::Int64, &[]);
+        let network = lower(Op::Where, &[input], &[output], None).unwrap();
+        let found = load(network).run(&[]).unwrap();
+        assert_eq!(found[0].info().shape.dims(), [2, 2]);
+        assert_eq!(found[0].elements::<i64>().unwrap(), [0, 1, 1, 0]);
+    }
+
+    #[test]
+    fn each_element_once_in_the_order_of_appearance() {
+        let outputs = [float(&[]), typed(TensorType::Int32, &[])];
+        let network = lower(Op::Unique, &[float(&[4])], &outputs, None).unwrap();
+        let x = crate::test_model::tensor(&[4], &[3.0, 1.0, 3.0, 2.0]);
+        let found = load(network).run(&[x]).unwrap();
+        assert_eq!(found[0].elements::<f32>().unwrap(), [3.0, 1.0, 2.0]);
+        assert_eq!(found[1].elements::<i32>().unwrap(), [0, 1, 0, 2]);
+    }
+
+    #[test]
+    fn rows_of_a_quantized_table_are_widened() {
+        let table = typed(TensorType::Int8, &[2, 2])
+            .with_data(vec![1, 2, 3, 4])
+            .quantized(0.5, 0);
+        let looked_up = found(Op::EmbeddingLookup, &[ints(&[1, 0]), table], &[]);
+        assert_eq!(looked_up, (vec![2, 2], vec![1.5, 2.0, 0.5, 1.0]));
+    }
+}

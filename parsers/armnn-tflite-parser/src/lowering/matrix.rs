@@ -1,8 +1,5 @@
 //! Products of matrices: FULLY_CONNECTED, BATCH_MATMUL.
 //!
-//! `asymmetric_quantize_inputs` is not looked at: it is for float inputs with quantized weights, a
-//! mix that the network refuses.
-
 use armnn_backend_api::{BatchMatMulDescriptor, FullyConnectedDescriptor};
 use armnn_network::OutputDeclaration;
 
@@ -25,8 +22,17 @@ pub(super) fn fully_connected(context: &mut Context<'_, '_, '_>) -> Result {
             format.name()
         )));
     }
-    let input = context.input(0)?;
-    let weights = context.input(1)?;
+    let (mut input, mut weights) = (context.input(0)?, context.input(1)?);
+    if context.is_hybrid(input, weights)? {
+        let asymmetric = options.asymmetric_quantize_inputs()?;
+        let rank = context.shape(input)?.rank();
+        let in_row = context.shape(weights)?.dims().last().copied();
+        let keeps = rank > 0 && context.shape(input)?.dims().last().copied() == in_row;
+        if let (false, Some(in_row)) = (keeps, in_row) {
+            input = context.reshape_step(0, input, &[-1, in_row])?;
+        }
+        [input, weights] = context.real_product(input, weights, asymmetric)?;
+    }
     let inputs = [Some(input), Some(weights), context.optional_input(2)?];
     let descriptor = FullyConnectedDescriptor::new(true);
 
@@ -64,8 +70,14 @@ pub(super) fn fully_connected(context: &mut Context<'_, '_, '_>) -> Result {
 pub(super) fn batch_matmul(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<BatchMatMulOptionsRef<'_>>()?;
     let descriptor = BatchMatMulDescriptor::new(options.adj_x()?, options.adj_y()?);
-    let inputs = [Some(context.input(0)?), Some(context.input(1)?)];
-    context.emit(descriptor, &inputs)
+    let (x, y) = (context.input(0)?, context.input(1)?);
+    let asymmetric = options.asymmetric_quantize_inputs()?;
+    let inputs = match options.adj_x()? {
+        // Rows are columns then; no kernel narrows those.
+        true => [x, y],
+        false => context.real_product(x, y, asymmetric)?,
+    };
+    context.emit(descriptor, &inputs.map(Some))
 }
 
 #[cfg(test)]
@@ -117,23 +129,6 @@ mod tests {
         let options = options(true, ActivationFunctionType::None);
         let network = lower(Op::FullyConnected, &inputs, &[float(&[2, 5])], options).unwrap();
         assert_eq!(types(&network), [LayerType::FullyConnected]);
-    }
-
-    #[test]
-    fn quantized_weights_of_a_float_input_are_refused() {
-        let weights = typed(TensorType::Int8, &[5, 6])
-            .quantized(0.1, 0)
-            .with_data(vec![0; 30]);
-        let refused = lower(
-            Op::FullyConnected,
-            &[float(&[2, 6]), weights],
-            &[float(&[2, 5])],
-            options(false, ActivationFunctionType::None),
-        );
-        assert_refused(
-            refused,
-            "input 'weights' must be Float32, the type of the input, but is QAsymmS8",
-        );
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! the module of its family holds the function; [`Context`](context::Context) is what it works with.
 //! To add an operator, add a line to the table and a function to a family.
 //!
-//! Other subgraphs are bodies of control flow ([`control_flow`]): each becomes a network of its own,
+//! Other subgraphs are bodies of control flow ([`body`]): each becomes a network of its own,
 //! with the shapes that it is given at the place where it is called. Variables ([`variables`]) are
 //! followed through the operators: what is read after an assignment is the tensor that was assigned.
 //!
@@ -18,6 +18,7 @@
 
 mod activation;
 mod blocks;
+mod body;
 mod choice;
 mod constants;
 mod context;
@@ -26,7 +27,9 @@ mod convolution;
 mod elementwise;
 mod flexbuffers;
 mod generation;
+mod hybrid;
 mod indexing;
+mod initializer;
 mod matrix;
 mod normalization;
 mod operators;
@@ -60,7 +63,7 @@ use armnn_network::{Network, NetworkBuilder};
 use crate::error::{Fault, TfliteParserError};
 use crate::model::{Model, Signature};
 use crate::parser::TfliteParserOptions;
-use control_flow::Initializer;
+use initializer::Initializer;
 use report::Report;
 use subgraph::{Lowering, Names, Role};
 use tensor_info::tensor_info;

@@ -13,8 +13,8 @@ use super::context::Context;
 use super::problem::{Problem, Result};
 use super::{
     activation, blocks, choice, control_flow, convolution, elementwise, generation, indexing,
-    matrix, normalization, plain_recurrent, pooling, quantization, rearrangement, recurrent,
-    reduction, reshaping, resizing, selection, spectrum, stablehlo, strided_slice,
+    initializer, matrix, normalization, plain_recurrent, pooling, quantization, rearrangement,
+    recurrent, reduction, reshaping, resizing, selection, spectrum, stablehlo, strided_slice,
     transpose_convolution, variables,
 };
 use crate::model::OperatorCode;
@@ -54,7 +54,7 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
         Op::BroadcastTo => (2..=2, generation::broadcast_to),
         Op::Bucketize => (1..=1, choice::bucketize),
         Op::Call => (0..=usize::MAX, control_flow::call),
-        Op::CallOnce => (0..=0, control_flow::call_once),
+        Op::CallOnce => (0..=0, initializer::call_once),
         Op::Cast => (1..=1, quantization::cast),
         Op::Ceil => (1..=1, |c| elementwise::unary(c, Unary::Ceil)),
         Op::ComplexAbs => (1..=1, spectrum::complex_abs),

@@ -190,6 +190,10 @@ pub(super) fn svdf(context: &mut Context<'_, '_, '_>) -> Result {
     };
     input = context.widened(input, data_type)?;
     let features = context.input(1)?;
+    if !quantized {
+        [input, _] =
+            context.real_product(input, features, options.asymmetric_quantize_inputs()?)?;
+    }
     let features = context.widened(features, data_type)?;
     let time = context.input(2)?;
     let time = context.widened(time, data_type)?;

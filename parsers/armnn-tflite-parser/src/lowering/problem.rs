@@ -3,6 +3,7 @@
 use armnn_network::NetworkError;
 
 use crate::error::{Fault, TfliteParserError};
+use crate::model::ExternalProblem;
 
 /// What the lowering of an operator returns.
 pub(super) type Result<T = (), E = Problem> = std::result::Result<T, E>;
@@ -47,6 +48,16 @@ impl From<planus::Error> for Problem {
 impl From<NetworkError> for Problem {
     fn from(error: NetworkError) -> Self {
         Self::Network(Box::new(error))
+    }
+}
+
+impl From<ExternalProblem> for Problem {
+    fn from(problem: ExternalProblem) -> Self {
+        match problem {
+            ExternalProblem::Damaged(fault) => Self::Malformed(fault),
+            ExternalProblem::Unsupported(what) => Self::Unsupported(what),
+            ExternalProblem::File(error) => error.into(),
+        }
     }
 }
 

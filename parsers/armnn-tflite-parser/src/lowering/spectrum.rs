@@ -72,3 +72,49 @@ fn complex(context: &mut Context<'_, '_, '_>) -> Result<TensorId> {
         _ => Err(Problem::unsupported("an input that is not complex")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::schema_generated::{BuiltinOperator as Op, TensorType};
+    use crate::test_model::{TestModel, assert_refused, float, ints, run, typed};
+
+    /// The absolute values, or a part, of the spectrum of a 2 x 2 image.
+    fn spectrum(operator: Op) -> Vec<f32> {
+        let mut model = TestModel::default();
+        let x = model.input(float(&[2, 2]));
+        let lengths = model.tensor(ints(&[2, 2]));
+        let complex = model.tensor(typed(TensorType::Complex64, &[2, 2]));
+        let y = model.tensor(float(&[2, 2]));
+        model.operator(Op::Rfft2d, &[x, lengths], &[complex], None);
+        model.operator(operator, &[complex], &[y], None);
+        model.output(y);
+        run(model.parse().unwrap(), &[(&[2, 2], &[1.0, 2.0, 3.0, 4.0])])
+            .remove(0)
+            .1
+    }
+
+    #[test]
+    fn a_spectrum_has_parts_and_absolute_values() {
+        // The sum, the difference of columns, of rows, and of both.
+        assert_near(&spectrum(Op::Real), [10.0, -2.0, -4.0, 0.0]);
+        assert_near(&spectrum(Op::Imag), [0.0; 4]);
+        assert_near(&spectrum(Op::ComplexAbs), [10.0, 2.0, 4.0, 0.0]);
+    }
+
+    fn assert_near(found: &[f32], expected: [f32; 4]) {
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-5, "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn other_uses_of_complex_numbers_are_refused() {
+        let mut model = TestModel::default();
+        let x = model.input(float(&[2, 2]));
+        let lengths = model.tensor(ints(&[2, 2]));
+        let complex = model.tensor(typed(TensorType::Complex64, &[2, 2]));
+        model.operator(Op::Rfft2d, &[x, lengths], &[complex], None);
+        model.output(complex);
+        assert_refused(model.parse(), "complex numbers, but for their parts");
+    }
+}

@@ -110,6 +110,7 @@ mod tests {
     fn stand_ins() -> TfliteParserOptions {
         TfliteParserOptions {
             stand_in_layer_for_custom: true,
+            ..TfliteParserOptions::default()
         }
     }
 

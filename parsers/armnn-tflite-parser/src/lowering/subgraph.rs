@@ -260,7 +260,8 @@ impl<'m, 'a> Lowering<'m, 'a> {
 
     fn constant(&mut self, index: usize) -> Result<TensorId> {
         let tensor = &self.graph.tensors[index];
-        let (info, data) = file_constant(tensor, &mut self.shared.constant_budget)?;
+        let shared = &mut self.shared;
+        let (info, data) = file_constant(tensor, shared.model, &mut shared.constant_budget)?;
         let name = match self.role {
             Role::Main => tensor.name,
             Role::Body | Role::Initializer => cut(tensor.name),
@@ -309,14 +310,11 @@ impl<'m, 'a> Lowering<'m, 'a> {
 
 /// Refuses tensors that are not simply elements in the file or of an operator.
 pub(super) fn check_storage(tensor: &Tensor<'_>) -> Result {
-    let what = if tensor.is_variable {
-        "a variable where a tensor of elements is expected"
-    } else if tensor.external_buffer != 0 {
-        "a constant in a file of its own; convert the model into a single file"
-    } else {
-        return Ok(());
-    };
-    Err(Problem::unsupported(what))
+    if tensor.is_variable {
+        let what = "a variable where a tensor of elements is expected";
+        return Err(Problem::unsupported(what));
+    }
+    Ok(())
 }
 
 pub(super) fn in_tensor(problem: Problem, index: usize, tensor: &Tensor<'_>) -> Problem {

@@ -37,7 +37,7 @@ pub(super) fn has_shape(tensor: &Tensor<'_>) -> bool {
 fn shape(tensor: &Tensor<'_>) -> Result<Shape> {
     let signature = &tensor.shape_signature;
     // A constant has all its elements, whatever the signature says.
-    let dims = if signature.is_empty() || tensor.data.is_some() {
+    let dims = if signature.is_empty() || tensor.is_constant() {
         &tensor.shape
     } else if signature.len() == tensor.shape.len() {
         signature

@@ -4,7 +4,7 @@ use crate::schema_generated::{
 };
 use crate::schema_writer_generated as write;
 use crate::test_model::{
-    TestModel, TestTensor, assert_refused, finish, float, ints, lower, typed, types, zeros,
+    TestModel, TestTensor, assert_refused, finish, float, ints, lower, run, typed, types, zeros,
 };
 
 #[test]
@@ -109,10 +109,6 @@ fn tensors_that_are_not_simply_elements_are_refused() {
     sparse.tensor.sparsity = Some(Box::default());
     let refused = lower(Op::Add, &[float(&[3]), sparse], &[float(&[3])], None);
     assert_refused(refused, "tensor 1 \"t1\": its sparsity is damaged");
-    assert_refused(
-        with(|tensor| tensor.external_buffer = 1),
-        "tensor 1 \"t1\": a constant in a file of its own",
-    );
 }
 
 #[test]
@@ -315,4 +311,81 @@ fn a_constant_that_nothing_reads_is_no_tensor_of_the_network() {
     let network = model.parse().unwrap();
     assert_eq!(types(&network).len(), 1);
     assert_eq!(network.tensors().len(), 2);
+}
+
+/// A model of two inputs, the second of which is a constant in the file `name` beside it.
+fn with_external_buffer(name: &str, offset: u64) -> TestModel {
+    let mut model = TestModel::default();
+    let x = model.input(float(&[2]));
+    let mut weights = float(&[2]);
+    weights.tensor.external_buffer = 7;
+    let weights = model.tensor(weights);
+    let y = model.tensor(float(&[2]));
+    model.operator(Op::Add, &[x, weights], &[y], None);
+    model.output(y);
+    model.external_buffer(name, 7, offset, 8);
+    model
+}
+
+#[test]
+fn constants_may_be_in_a_file_beside_the_model() {
+    let folder = std::env::temp_dir().join(format!("armnn-tflite-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("model.tflite");
+    std::fs::write(&path, with_external_buffer("weights.bin", 4).bytes()).unwrap();
+    assert_refused(crate::parse(&path), "weights.bin: ");
+    let weights: Vec<u8> = [9.0f32, 1.0, 2.0]
+        .iter()
+        .flat_map(|w| w.to_le_bytes())
+        .collect();
+    std::fs::write(folder.join("weights.bin"), weights).unwrap();
+    let found = run(crate::parse(&path).unwrap(), &[(&[2], &[10.0, 20.0])]);
+    assert_eq!(found, [(vec![2], vec![11.0, 22.0])]);
+    std::fs::write(&path, with_external_buffer("weights.bin", 5).bytes()).unwrap();
+    assert_refused(
+        crate::parse(&path),
+        "8 bytes at 5 of \"weights.bin\", which has only 12",
+    );
+    for outside in ["../weights.bin", "/weights.bin", "a/weights.bin", ""] {
+        std::fs::write(&path, with_external_buffer(outside, 4).bytes()).unwrap();
+        assert_refused(
+            crate::parse(&path),
+            "not the name of a file beside the model",
+        );
+    }
+    let mut unnamed = with_external_buffer("weights.bin", 4);
+    unnamed.graph.tensors.as_mut().unwrap()[1].external_buffer = 8;
+    std::fs::write(&path, unnamed.bytes()).unwrap();
+    assert_refused(crate::parse(&path), "there is no external buffer 8");
+    std::fs::remove_dir_all(folder).unwrap();
+    assert_refused(
+        with_external_buffer("weights.bin", 4).parse(),
+        "which was not read from a file",
+    );
+}
+
+/// The FlatBuffer's own offsets end at 4 GiB. The file has a hole, so that it takes no room.
+#[test]
+fn constants_may_stand_beyond_4_gib_of_the_file() {
+    use std::io::{Seek, SeekFrom, Write};
+
+    const OFFSET: u64 = (4 << 30) + 64;
+    let mut model = TestModel::default();
+    let x = model.input(float(&[2]));
+    let weights = model.tensor(float(&[2]).with_data(Vec::new()));
+    let y = model.tensor(float(&[2]));
+    model.operator(Op::Add, &[x, weights], &[y], None);
+    model.output(y);
+    model.move_buffer(1, OFFSET, 8);
+    let path = std::env::temp_dir().join(format!("armnn-large-{}.tflite", std::process::id()));
+    let mut file = std::fs::File::create(&path).unwrap();
+    file.write_all(&model.bytes()).unwrap();
+    file.seek(SeekFrom::Start(OFFSET)).unwrap();
+    let weights = [1.0f32, 2.0].map(f32::to_le_bytes);
+    file.write_all(weights.as_flattened()).unwrap();
+    drop(file);
+    let network = crate::parse(&path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    let found = run(network, &[(&[2], &[10.0, 20.0])]);
+    assert_eq!(found, [(vec![2], vec![11.0, 22.0])]);
 }

@@ -334,3 +334,6 @@ fn handle(context: &Context<'_, '_, '_>) -> Result<VariableId> {
         _ => Err(Problem::malformed("its first input is no resource")),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use memmap2::MmapOptions;
@@ -18,6 +18,8 @@ use crate::error::TfliteParserError;
 pub struct ModelFile {
     bytes: Bytes,
     source: String,
+    /// Where the file is, if it was opened from a path.
+    folder: Option<PathBuf>,
 }
 
 impl ModelFile {
@@ -30,12 +32,22 @@ impl ModelFile {
     /// it. Where that cannot be promised, read the file into memory and use
     /// [`ModelFile::from_bytes`].
     ///
+    /// The same goes for files beside it in which the model keeps constants (external buffers), which
+    /// are mapped when it becomes a network.
+    ///
     /// # Errors
     ///
     /// [`TfliteParserError::Open`], [`TfliteParserError::NotAFile`], or
     /// [`TfliteParserError::NotTflite`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, TfliteParserError> {
         let path = path.as_ref();
+        let mut file = Self::new(Self::map(path)?, path.display().to_string())?;
+        file.folder = Some(path.parent().unwrap_or(Path::new("")).to_owned());
+        Ok(file)
+    }
+
+    /// Maps a file, privately and for reading only.
+    pub(super) fn map(path: &Path) -> Result<Bytes, TfliteParserError> {
         let open = |source| TfliteParserError::Open {
             path: path.to_owned(),
             source,
@@ -49,9 +61,14 @@ impl ModelFile {
         }
         let file = File::open(path).map_err(open)?;
         // SAFETY: a private mapping for reading only, that no code of this process writes to. That
-        // no other process changes the file is the caller's part, stated above.
+        // no other process changes the file is the part of the caller of `ModelFile::open`.
         let mapping = unsafe { MmapOptions::new().map_copy_read_only(&file) }.map_err(open)?;
-        Self::new(Bytes::from_owner(mapping), path.display().to_string())
+        Ok(Bytes::from_owner(mapping))
+    }
+
+    /// Where the file is, if it was opened from a path.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
     }
 
     /// Takes a model in memory. FlatBuffers align weights to 16 bytes from the start of the file,
@@ -94,7 +111,11 @@ impl ModelFile {
 
     fn new(bytes: Bytes, source: String) -> Result<Self, TfliteParserError> {
         if is_tflite(&bytes) {
-            return Ok(Self { bytes, source });
+            return Ok(Self {
+                bytes,
+                source,
+                folder: None,
+            });
         }
         let found = match bytes.get(4..8) {
             Some(other) => format!("found \"{}\"", other.escape_ascii()),

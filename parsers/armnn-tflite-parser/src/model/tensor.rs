@@ -98,6 +98,13 @@ pub enum QuantizationDetails {
     Unknown(u8),
 }
 
+impl Tensor<'_> {
+    /// Whether the model holds its elements.
+    pub fn is_constant(&self) -> bool {
+        self.data.is_some() || self.external_buffer != 0
+    }
+}
+
 impl TensorType {
     /// Name in the schema, for instance `FLOAT16`; none for a number that this crate does not know.
     pub fn name(self) -> Option<&'static str> {

@@ -183,7 +183,10 @@ pub fn load(path: &Path) -> Result<LoadedNetwork, Outcome> {
 
 fn load_network(network: Network) -> Result<LoadedNetwork, Outcome> {
     let failed = |error: &dyn std::error::Error| Outcome::Failed(error.to_string());
-    let options = CreationOptions::new().static_backend(StaticBackend::new::<CpuRef>());
+    // One thread, so that times can be compared.
+    let options = CreationOptions::new()
+        .static_backend(StaticBackend::new::<CpuRef>())
+        .number_of_threads(1);
     let runtime = Runtime::create(options).map_err(|error| failed(&error))?;
     let optimized = runtime
         .optimize(network, &OptimizerOptions::default())

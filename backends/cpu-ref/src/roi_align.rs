@@ -1,0 +1,237 @@
+//! RoiAlign, by ONNX's reference implementation (`onnx/reference/ops/op_roi_align.py`): of each
+//! sample the largest mode takes the largest of its four neighbours, each times its weight.
+
+use armnn_backend_api::{
+    DataType, LayerView, PoolingAlgorithm, Result, RoiAlignDescriptor, Workload,
+};
+
+use crate::{
+    element_type::INDICES,
+    gather_nd::outside,
+    layer_checks::{dims_of_rank, input, invalid, output, refusal, require_input, require_output},
+    workload_function::workload_function,
+};
+
+pub(crate) fn check(layer: LayerView<'_>, d: &RoiAlignDescriptor) -> Result<()> {
+    const FLOAT32: &[&[DataType]] = &[&[DataType::Float32]];
+    if !matches!(
+        d.pool_type(),
+        PoolingAlgorithm::Average | PoolingAlgorithm::Max
+    ) {
+        return Err(refusal(format_args!(
+            "the algorithm is {}; supported: Average, Max",
+            d.pool_type()
+        )));
+    }
+    require_input(layer, 0, FLOAT32)?;
+    require_input(layer, 1, FLOAT32)?;
+    require_input(layer, 2, INDICES)?;
+    require_output(layer, 0, FLOAT32)
+}
+
+pub(crate) fn workload(layer: LayerView<'_>, d: &RoiAlignDescriptor) -> Result<Box<dyn Workload>> {
+    let [batches, channels, height, width] = dims_of_rank(layer, input(layer, 0)?)?;
+    let [regions, four] = dims_of_rank(layer, input(layer, 1)?)?;
+    let [n_batches] = dims_of_rank(layer, input(layer, 2)?)?;
+    let to: [usize; 4] = dims_of_rank(layer, output(layer, 0)?)?;
+    let (out_h, out_w) = (d.output_height as usize, d.output_width as usize);
+    if (four, n_batches, to) != (4, regions, [regions, channels, out_h, out_w]) {
+        return Err(invalid(format_args!(
+            "{regions} regions do not lead to {to:?}"
+        )));
+    }
+    let d = *d;
+    let index_type = input(layer, 2)?.data_type();
+    workload_function(layer, 0, move |call| {
+        let (x, regions) = (call.input::<f32>(0)?, call.input::<f32>(1)?);
+        let batch_indices = call.indices(2, index_type)?;
+        let out = call.output::<f32>(0)?;
+        if out.is_empty() {
+            return Ok(());
+        }
+        let pooled = channels * out_h * out_w;
+        for (i, (out, region)) in out
+            .chunks_exact_mut(pooled)
+            .zip(regions.chunks_exact(4))
+            .enumerate()
+        {
+            let batch = batch_indices.get(i);
+            let at = usize::try_from(batch).ok().filter(|&b| b < batches);
+            let at = at.ok_or_else(|| outside(batch, batches))?;
+            let bins = Bins::new(&d, region);
+            let planes = x[at * channels * height * width..].chunks_exact(height * width);
+            for (plane, out) in planes.zip(out.chunks_exact_mut(out_h * out_w)) {
+                for (position, out) in out.iter_mut().enumerate() {
+                    let bin = (position / out_w, position % out_w);
+                    *out = bins.value(&d, bin, plane, height, width);
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The bins of a region.
+struct Bins {
+    top: f32,
+    left: f32,
+    height: f32,
+    width: f32,
+    samples: (usize, usize),
+}
+
+/// Samples along each side of a bin at most, so that no region takes for ever.
+const MOST_SAMPLES: f32 = 4096.0;
+
+impl Bins {
+    fn new(d: &RoiAlignDescriptor, region: &[f32]) -> Self {
+        let offset = if d.half_pixel == 1 { 0.5 } else { 0.0 };
+        let mut scaled = [0.0; 4];
+        for (to, &from) in scaled.iter_mut().zip(region) {
+            *to = from * d.spatial_scale - offset;
+        }
+        let [left, top, right, bottom] = scaled;
+        let (mut width, mut height) = (right - left, bottom - top);
+        if d.half_pixel != 1 {
+            (width, height) = (width.max(1.0), height.max(1.0));
+        }
+        let (rows, columns) = (d.output_height as f32, d.output_width as f32);
+        let samples = |size: f32, count: f32| match d.sampling_ratio {
+            0 => (size / count).ceil().clamp(0.0, MOST_SAMPLES) as usize,
+            ratio => (ratio as usize).min(MOST_SAMPLES as usize),
+        };
+        Self {
+            top,
+            left,
+            height: height / rows,
+            width: width / columns,
+            samples: (samples(height, rows), samples(width, columns)),
+        }
+    }
+
+    fn value(
+        &self,
+        d: &RoiAlignDescriptor,
+        (row, column): (usize, usize),
+        plane: &[f32],
+        height: usize,
+        width: usize,
+    ) -> f32 {
+        let (along_y, along_x) = self.samples;
+        let (mut sum, mut largest) = (0.0, None);
+        for iy in 0..along_y {
+            let y = self.top
+                + row as f32 * self.height
+                + (iy as f32 + 0.5) * self.height / along_y as f32;
+            for ix in 0..along_x {
+                let x = self.left
+                    + column as f32 * self.width
+                    + (ix as f32 + 0.5) * self.width / along_x as f32;
+                let parts = neighbours(plane, height, width, y, x);
+                sum += parts.iter().sum::<f32>();
+                let best = parts.into_iter().fold(f32::NEG_INFINITY, f32::max);
+                largest = Some(largest.map_or(best, |other: f32| other.max(best)));
+            }
+        }
+        match d.pool_type() {
+            PoolingAlgorithm::Max => largest.unwrap_or(0.0),
+            _ => sum / (along_y * along_x).max(1) as f32,
+        }
+    }
+}
+
+/// The four elements around a position, each times its weight; 0 outside.
+fn neighbours(plane: &[f32], height: usize, width: usize, y: f32, x: f32) -> [f32; 4] {
+    let is_inside = |at: f32, size: usize| (-1.0..=size as f32).contains(&at) && size > 0;
+    if !is_inside(y, height) || !is_inside(x, width) {
+        return [0.0; 4];
+    }
+    // Below, above and how far from below.
+    let between = |at: f32, size: usize| {
+        let at = at.max(0.0);
+        let below = at as usize;
+        if below >= size - 1 {
+            return (size - 1, size - 1, 0.0);
+        }
+        (below, below + 1, at - below as f32)
+    };
+    let (top, bottom, from_top) = between(y, height);
+    let (left, right, from_left) = between(x, width);
+    let at = |y: usize, x: usize| plane[y * width + x];
+    [
+        (1.0 - from_top) * (1.0 - from_left) * at(top, left),
+        (1.0 - from_top) * from_left * at(top, right),
+        from_top * (1.0 - from_left) * at(bottom, left),
+        from_top * from_left * at(bottom, right),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_harness::{Call, assert_close, f32s, sample_values, typed};
+
+    fn aligned(pool_type: PoolingAlgorithm, half_pixel: u32, sampling_ratio: u32) -> Vec<f32> {
+        let d = RoiAlignDescriptor {
+            pool_type: pool_type.0,
+            half_pixel,
+            sampling_ratio,
+            ..RoiAlignDescriptor::new(2, 2, 0.75)
+        };
+        let call = Call::new(d)
+            .input(f32s([1, 2, 6, 6], &sample_values(72)))
+            .input(f32s([2, 4], &[0.0, 0.0, 4.0, 3.0, 1.5, -1.0, 6.5, 5.0]))
+            .input(typed(DataType::Signed64, [2], &[0i64, 0]))
+            .output(DataType::Float32, [2, 2, 2, 2]);
+        call.run().f32s()
+    }
+
+    // What is expected was computed by the reference implementation of ONNX 1.23.
+
+    #[test]
+    fn samples_of_a_region_are_averaged() {
+        let expected = [
+            -0.794609, -0.161255, 0.055038, 0.113823, -0.356888, -0.045776, 0.227753, 0.132294,
+            -0.276652, 0.380081, 0.261042, -0.047791, 0.081055, 0.174973, -0.038635, 0.201940,
+        ];
+        assert_close(&aligned(PoolingAlgorithm::Average, 1, 0), &expected, 2e-6);
+        let expected = [
+            -0.357117, 0.201416, -0.131958, 0.209198, 0.183319, -0.166260, 0.255920, -0.050903,
+            0.082855, 0.069077, 0.349380, -0.021152, -0.097870, 0.392342, -0.003895, 0.247250,
+        ];
+        assert_close(&aligned(PoolingAlgorithm::Average, 0, 2), &expected, 2e-6);
+    }
+
+    #[test]
+    fn or_the_largest_is_taken() {
+        let expected = [
+            0.020142, 0.075195, 0.435791, 0.163422, 0.346680, 0.346680, 0.297363, 0.192047,
+            0.083252, 0.736328, 0.655609, 0.238403, 0.502686, 0.821289, 0.227005, 0.337631,
+        ];
+        assert_close(&aligned(PoolingAlgorithm::Max, 1, 2), &expected, 2e-6);
+        let expected = [
+            0.069214, 0.296631, 0.562897, 0.337738, 0.348846, 0.178802, 0.377472, 0.255432,
+            0.261475, 0.482422, 0.365295, 0.324921, 0.225342, 0.538086, 0.196106, 0.196106,
+        ];
+        assert_close(&aligned(PoolingAlgorithm::Max, 0, 0), &expected, 2e-6);
+    }
+
+    #[test]
+    fn regions_beyond_all_bounds_end() {
+        let call = Call::new(RoiAlignDescriptor::new(1, 1, 1.0))
+            .input(f32s([1, 1, 1, 1], &[1.0]))
+            .input(f32s(
+                [2, 4],
+                &[-1e30, 0.0, 1e30, 1.0, f32::NAN, 0.0, 1.0, 1.0],
+            ))
+            .input(typed(DataType::Signed64, [2], &[0i64, 0]))
+            .output(DataType::Float32, [2, 1, 1, 1]);
+        assert_eq!(call.run().f32s().len(), 2);
+        let call = Call::new(RoiAlignDescriptor::new(1, 1, 1.0))
+            .input(f32s([1, 1, 1, 1], &[1.0]))
+            .input(f32s([1, 4], &[0.0; 4]))
+            .input(typed(DataType::Signed64, [1], &[1i64]))
+            .output(DataType::Float32, [1, 1, 1, 1]);
+        assert!(call.error().contains("index 1 is outside"));
+    }
+}
