@@ -11,7 +11,7 @@ use crate::{
     element_workload::element_workload,
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
     layer_checks::{
-        FLOATS, dims_of_rank, input, invalid, output, require_image_layout, require_named,
+        FLOATS, dims_of_rank, input, invalid, num_elements, output, require_image_layout, require_named,
         require_one_type, require_same_quantization,
     },
     quantized_arithmetic::QUANTIZED,
@@ -40,6 +40,11 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &ResizeDescriptor) -> Result<Box
             "batch or channels of input and output differ, or the input has no elements",
         ));
     }
+    // An output without elements may have any number of rows and columns, and needs none of them.
+    let (out_h, out_w) = match num_elements(layer, output(layer, 0)?)? {
+        0 => (0, 0),
+        _ => (out_h, out_w),
+    };
     let data_type = output(layer, 0)?.data_type();
     let is_bilinear = d.method() == ResizeMethod::Bilinear;
     if data_type.is_quantized() && is_bilinear {
