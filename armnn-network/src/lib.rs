@@ -32,8 +32,8 @@ pub use graph::{
 pub use inference::{Inference, infer, infer_shapes};
 pub use known_value::{KnownElements, KnownValue};
 pub use operation::{
-    Deferred, LoopBody, Operation, RuntimeOperation, ScanAxis, ScanBody, SequenceOperation,
-    ValueType,
+    Deferred, LetterCase, LoopBody, Operation, RuntimeOperation, ScanAxis, ScanBody,
+    SequenceOperation, StringOperation, ValueType,
 };
 pub use parameter_rules::{
     AspectRatioPolicy, PadLayout, ParameterRule, ReduceOptions, SplitOptions, StridedSliceOptions,

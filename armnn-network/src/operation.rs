@@ -1,9 +1,10 @@
 //! What a layer of a network does: something for a backend, or something that the runtime does
 //! itself.
 
-use std::{fmt, sync::Arc};
+use std::{collections::HashMap, fmt, sync::Arc};
 
 use armnn_backend_api::{DataType, LayerDescriptor, LayerType, Shape, TensorInfo};
+use bytes::Bytes;
 
 use crate::{Network, ParameterRule};
 
@@ -147,6 +148,8 @@ pub enum RuntimeOperation {
     Scan(ScanBody),
     /// Something with sequences and optionals.
     Sequence(SequenceOperation),
+    /// Something with tensors of strings.
+    Strings(StringOperation),
 }
 
 impl RuntimeOperation {
@@ -158,6 +161,7 @@ impl RuntimeOperation {
             Self::While { .. } => "While",
             Self::Scan(_) => "Scan",
             Self::Sequence(operation) => operation.name(),
+            Self::Strings(operation) => operation.name(),
         }
     }
 
@@ -173,7 +177,7 @@ impl RuntimeOperation {
                 condition, body, ..
             } => vec![("condition", condition), ("body", body)],
             Self::Scan(body) => vec![("body", &body.network)],
-            Self::Sequence(_) => Vec::new(),
+            Self::Sequence(_) | Self::Strings(_) => Vec::new(),
         }
     }
 }
@@ -276,6 +280,67 @@ impl SequenceOperation {
             Self::Optional => "Optional",
             Self::HasElement => "OptionalHasElement",
             Self::GetElement => "OptionalGetElement",
+        }
+    }
+}
+
+/// Something with tensors of strings; as ONNX's operators of the names.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StringOperation {
+    /// Two tensors, which broadcast; whether pairs are equal (Boolean).
+    Equal,
+    /// Two tensors, which broadcast; pairs behind each other.
+    Concat,
+    /// A list, or a matrix of one row; the words that are not stop words, in another case. One empty
+    /// string where none is left.
+    Normalize {
+        /// In which case the words are.
+        case: LetterCase,
+        /// Whether stop words are compared with regard to case.
+        is_case_sensitive: bool,
+        /// Words that are left out.
+        stop_words: Vec<String>,
+    },
+    /// A tensor; the parts of each string along a new last dimension, filled up with empty ones, and
+    /// how many there are (Signed64).
+    Split {
+        /// What stands between parts; without it, any white space, and none at the ends.
+        delimiter: Option<String>,
+        /// How often each is split at most.
+        most: Option<usize>,
+    },
+    /// A tensor; for each string, the number that belongs to it.
+    Lookup {
+        /// The strings that are known, and the place of each one's number.
+        places: HashMap<String, usize>,
+        /// The numbers, and behind them that of strings that are not known.
+        numbers: Bytes,
+        /// Their type.
+        data_type: DataType,
+    },
+}
+
+/// In which case letters are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LetterCase {
+    /// As they were.
+    AsIs,
+    /// Small.
+    Lower,
+    /// Capital.
+    Upper,
+}
+
+impl StringOperation {
+    /// ONNX's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Equal => "Equal",
+            Self::Concat => "StringConcat",
+            Self::Normalize { .. } => "StringNormalizer",
+            Self::Split { .. } => "StringSplit",
+            Self::Lookup { .. } => "LabelEncoder",
         }
     }
 }

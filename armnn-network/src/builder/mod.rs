@@ -6,6 +6,7 @@ mod deferred_layers;
 mod elementwise_layers;
 mod kernel_layers;
 mod runtime_layers;
+mod string_types;
 mod variables;
 
 pub use declaration::OutputDeclaration;

@@ -3,6 +3,7 @@
 use armnn_backend_api::{DataType, Shape, TensorInfo};
 
 use super::NetworkBuilder;
+use super::string_types::string_outputs;
 use crate::error::{LayerProblem, NetworkError, Result, input_list, shown};
 use crate::graph::Nested;
 use crate::inference::merge;
@@ -154,6 +155,7 @@ fn output_types(
         }
         RuntimeOperation::Scan(body) => scan_outputs(body, inputs),
         RuntimeOperation::Sequence(operation) => sequence_outputs(operation, inputs),
+        RuntimeOperation::Strings(operation) => string_outputs(operation, inputs),
     }
 }
 

@@ -16,8 +16,8 @@ use std::sync::LazyLock;
 use armnn_backend_api::LayerType;
 use armnn_network::Network;
 use armnn_runtime::{
-    BackendId, CreationOptions, HostTensor, LoadOptions, OptimizerOptions, Pass, PassSelection, Runtime,
-    Shape, StaticBackend, TensorInfo,
+    BackendId, CreationOptions, HostTensor, LoadOptions, OptimizerOptions, Pass, PassSelection,
+    Runtime, Shape, StaticBackend, TensorInfo,
 };
 use body::Body;
 use cpu_ref::CpuRef;

@@ -3,6 +3,7 @@
 mod control_flow;
 mod scan;
 mod sequence;
+mod strings;
 
 use armnn_backend_api::{DataType, TensorInfo};
 use armnn_network::RuntimeOperation;
@@ -31,6 +32,7 @@ pub(super) fn execute(
         RuntimeOperation::Sequence(operation) => {
             sequence::execute(&layer, operation, run.memory_limit).map(|value| vec![value])
         }
+        RuntimeOperation::Strings(operation) => strings::execute(&layer, operation),
         other => Err(layer.failed(format!("{} is not executed yet", other.name()))),
     }
 }

@@ -182,7 +182,9 @@ fn split(layer: &Layer<'_>, axis: i64, keep_dims: bool, memory_limit: u64) -> Re
 
 #[cold]
 fn too_many_parts(layer: &Layer<'_>, most: usize) -> ExecuteError {
-    layer.failed(format!("more than {most} parts are beyond the memory limit"))
+    layer.failed(format!(
+        "more than {most} parts are beyond the memory limit"
+    ))
 }
 
 /// The sizes of parts: one for all, of which the last may be smaller, or one for each.
@@ -205,7 +207,7 @@ fn part_sizes(layer: &Layer<'_>, whole: usize, most: usize) -> Result<Vec<usize>
             return Err(too_many_parts(layer, most));
         }
         let mut sizes = vec![size; whole / size];
-        if whole % size > 0 {
+        if !whole.is_multiple_of(size) {
             sizes.push(whole % size);
         }
         return Ok(sizes);

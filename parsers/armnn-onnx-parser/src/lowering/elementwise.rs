@@ -5,10 +5,11 @@ use armnn_backend_api::{
     ElementwiseBinaryDescriptor, ElementwiseUnaryDescriptor, LogicalBinaryDescriptor,
     LogicalBinaryOperation, SelectDescriptor, UnaryOperation as Unary,
 };
-use armnn_network::TensorId;
+use armnn_network::{StringOperation, TensorId};
 
 use super::context::{Context, axis};
 use super::problem::{Problem, Result};
+use super::strings;
 
 pub(super) fn unary(c: &mut Context<'_, '_>, operation: Unary) -> Result {
     c.attributes.ignore("consumed_inputs");
@@ -44,6 +45,14 @@ pub(super) fn binary(c: &mut Context<'_, '_>, operation: Binary) -> Result {
 pub(super) fn comparison(c: &mut Context<'_, '_>, operation: ComparisonOperation) -> Result {
     let inputs = aligned_inputs(c)?;
     c.emit(ComparisonDescriptor::new(operation), &inputs)
+}
+
+/// Of strings, too, by the runtime.
+pub(super) fn equal(c: &mut Context<'_, '_>) -> Result {
+    match strings::are_given(c)? {
+        true => strings::plain(c, StringOperation::Equal),
+        false => comparison(c, ComparisonOperation::Equal),
+    }
 }
 
 pub(super) fn logical(c: &mut Context<'_, '_>, operation: LogicalBinaryOperation) -> Result {

@@ -113,7 +113,14 @@ pub(super) fn range(c: &mut Context<'_, '_>) -> Result {
     for id in &mut numbers {
         *id = c.merge_step(*id, &[])?;
     }
-    let parameters: Vec<_> = numbers.iter().copied().map(Some).collect();
+    let mut parameters = Vec::with_capacity(numbers.len());
+    for &id in &numbers {
+        // Of types whose values shape inference does not read.
+        parameters.push(Some(match c.info(id)?.data_type {
+            DataType::Float16 | DataType::BFloat16 => c.cast(id, DataType::Float32)?,
+            _ => id,
+        }));
+    }
     let rule = ParameterRule::Range {
         rounded_quotient: false,
     };

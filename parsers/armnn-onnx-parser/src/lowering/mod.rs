@@ -44,6 +44,7 @@ mod sequences;
 mod signal;
 mod slicing;
 mod stand_in;
+mod strings;
 mod tensor_info;
 mod training;
 mod windows;

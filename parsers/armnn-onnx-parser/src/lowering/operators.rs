@@ -8,7 +8,7 @@ use armnn_backend_api::{
     LogicalBinaryOperation as Logical, PoolingAlgorithm as Pooling, ReduceOperation as Reduce,
     UnaryOperation as Unary,
 };
-use armnn_network::SequenceOperation as Sequence;
+use armnn_network::{SequenceOperation as Sequence, StringOperation};
 
 use super::context::Context;
 use super::problem::{Problem, Result};
@@ -16,7 +16,7 @@ use super::{
     activation, attention, control_flow, convolution, einsum, elementwise, folding, generation,
     image, linear_attention, loss, matrix, normalization, padding, pooling, quantization,
     quantized_arithmetic, rearrangement, recurrent, reduction, repetition, reshaping, resizing,
-    selection, sequences, signal, slicing, training,
+    selection, sequences, signal, slicing, strings, training,
 };
 
 /// How an operator type is lowered.
@@ -104,7 +104,7 @@ fn entry(op_type: &str) -> Option<Row> {
         "DynamicQuantizeLinear" => (11, 1..=1, quantized_arithmetic::dynamic_quantize_linear),
         "Einsum" => (12, 1..=usize::MAX, einsum::einsum),
         "Elu" => (1, 1..=1, |c| activation::with_alpha(c, Activation::Elu, 1.0)),
-        "Equal" => (1, 2..=2, |c| elementwise::comparison(c, Comparison::Equal)),
+        "Equal" => (1, 2..=2, elementwise::equal),
         "Erf" => (9, 1..=1, |c| elementwise::unary(c, Unary::Erf)),
         "Exp" => (1, 1..=1, |c| elementwise::unary(c, Unary::Exp)),
         "Expand" => (8, 2..=2, repetition::expand),
@@ -225,6 +225,9 @@ fn entry(op_type: &str) -> Option<Row> {
         "SplitToSequence" => (11, 1..=2, sequences::split),
         "Sqrt" => (1, 1..=1, |c| elementwise::unary(c, Unary::Sqrt)),
         "Squeeze" => (1, 1..=2, reshaping::squeeze),
+        "StringConcat" => (20, 2..=2, |c| strings::plain(c, StringOperation::Concat)),
+        "StringNormalizer" => (10, 1..=1, strings::normalize),
+        "StringSplit" => (20, 1..=1, strings::split),
         "Sub" => (1, 2..=2, |c| elementwise::binary(c, Binary::Sub)),
         "Sum" => (1, 1..=usize::MAX, |c| elementwise::chain(c, Binary::Add)),
         "Swish" => (24, 1..=1, |c| activation::with_alpha(c, Activation::Swish, 1.0)),
@@ -251,6 +254,7 @@ fn entry(op_type: &str) -> Option<Row> {
 fn ml_entry(op_type: &str) -> Option<Row> {
     let row: Row = match op_type {
         "ArrayFeatureExtractor" => (1, 2..=2, selection::array_feature_extractor),
+        "LabelEncoder" => (2, 1..=1, strings::label_encoder),
         "Binarizer" => (1, 1..=1, activation::binarizer),
         _ => return None,
     };

@@ -3,9 +3,11 @@
 use std::f64::consts::TAU;
 
 use armnn_backend_api::{
-    BinaryOperation as Binary, DataType, DftDescriptor, GatherDescriptor, UnaryOperation as Unary,
+    BinaryOperation as Binary, ComparisonDescriptor, ComparisonOperation, ConcatDescriptor,
+    DataType, DftDescriptor, GatherDescriptor, PaddingMode, SelectDescriptor,
+    UnaryOperation as Unary,
 };
-use armnn_network::{ParameterRule, TensorId};
+use armnn_network::{PadLayout, ParameterRule, TensorId};
 
 use super::constant::Constant;
 use super::context::{Context, axis, small};
@@ -78,24 +80,52 @@ fn range(c: &mut Context<'_, '_>, limit: TensorId) -> Result<TensorId> {
 }
 
 /// The axis is an attribute before version 20, and an input since.
+///
+/// An axis that the model computes is exchanged with the last but one before the transform, and back
+/// behind it.
 pub(super) fn dft(c: &mut Context<'_, '_>) -> Result {
     let inverse = c.attributes.flag("inverse", false)?;
     let onesided = c.attributes.flag("onesided", false)?;
-    let input = c.input(0)?;
-    let rank = c.shape(input)?.rank();
-    let along = match c.version {
-        20.. => match c.optional_integers(2, 1, "the axis")?.as_deref() {
-            None => -2,
-            Some(&[axis]) => axis,
-            Some(_) => return Err(Problem::malformed("its axis is no single number")),
-        },
-        _ => c.attributes.int("axis", 1)?,
+    let mut signal = c.input(0)?;
+    let rank = c.shape(signal)?.rank();
+    if rank < 2 {
+        return Err(Problem::malformed(format!(
+            "its input has {rank} dimensions"
+        )));
+    }
+    let mut exchange = None;
+    let along = if c.version < 20 {
+        axis(c.attributes.int("axis", 1)?, rank)?
+    } else if let Some(constant) = c.constant(2)? {
+        match constant.known_integers(1, "the axis")?[..] {
+            [along] => axis(along, rank)?,
+            _ => return Err(Problem::malformed("its axis is no single number")),
+        }
+    } else if c.has_input(2) {
+        let order = exchanged(c, rank)?;
+        exchange = Some(order);
+        signal = c.step_deferred(ParameterRule::Transpose, &[signal], &[Some(order)])?;
+        rank - 2
+    } else {
+        rank - 2
     };
-    let along = axis(along, rank)?;
-    let length = match c.optional_integers(1, 1, "the length")?.as_deref() {
+    let length = match c.constant(1)? {
+        Some(constant) => match constant.known_integers(1, "the length")?[..] {
+            [length] if length > 0 => length,
+            ref other => {
+                return Err(Problem::malformed(format!("its length is {other:?}")));
+            }
+        },
+        None if c.has_input(1) => {
+            if inverse && onesided {
+                return Err(Problem::unsupported(
+                    "the length of a real signal computed by the model; it must be constant",
+                ));
+            }
+            signal = resized(c, signal, along)?;
+            0
+        }
         None => 0,
-        Some(&[length]) if length > 0 => length,
-        Some(other) => return Err(Problem::malformed(format!("its length is {other:?}"))),
     };
     let descriptor = DftDescriptor {
         inverse: inverse.into(),
@@ -103,7 +133,53 @@ pub(super) fn dft(c: &mut Context<'_, '_>) -> Result {
         length,
         ..DftDescriptor::new(small(along, "its axis")?)
     };
-    c.emit(descriptor, &[input])
+    let Some(order) = exchange else {
+        return c.emit(descriptor, &[signal]);
+    };
+    let spectrum = c.step(descriptor, &[signal])?;
+    c.emit_deferred(ParameterRule::Transpose, &[spectrum], &[Some(order)])
+}
+
+/// The permutation that exchanges the axis that an input says with the last but one.
+fn exchanged(c: &mut Context<'_, '_>, rank: usize) -> Result<TensorId> {
+    let equal = ComparisonDescriptor::new(ComparisonOperation::Equal);
+    let count = i64::try_from(rank).unwrap_or(0);
+    let given = c.input(2)?;
+    let given = c.cast(given, DataType::Signed64)?;
+    let all = c.shape(given)?.rank();
+    let given = c.merge_step(given, &[(0..all).collect()])?;
+    // From the start.
+    let size = c.integers(&[count])?;
+    let given = c.binary(Binary::FloorMod, given, size)?;
+    let places: Vec<i64> = (0..count).collect();
+    let places = c.integers(&places)?;
+    let last = c.integers(&[count - 2])?;
+    let is_last = c.step(equal, &[places, last])?;
+    let order = c.step(SelectDescriptor::new(), &[is_last, given, places])?;
+    let is_given = c.step(equal, &[places, given])?;
+    c.step(SelectDescriptor::new(), &[is_given, last, order])
+}
+
+/// A signal cut or filled up with 0 to the length that an input says.
+fn resized(c: &mut Context<'_, '_>, signal: TensorId, along: usize) -> Result<TensorId> {
+    let length = c.input(1)?;
+    let length = c.cast(length, DataType::Signed64)?;
+    let all = c.shape(length)?.rank();
+    let length = c.merge_step(length, &[(0..all).collect()])?;
+    let axes = c.integers(&[i64::try_from(along).unwrap_or(0)])?;
+    let zero = c.integers(&[0])?;
+    let parameters = [Some(zero), Some(length), Some(axes)];
+    let cut = c.step_deferred(ParameterRule::Slice, &[signal], &parameters)?;
+    let size = c.shape_step(cut, along, along + 1)?;
+    let lack = c.binary(Binary::Sub, length, size)?;
+    let pads = c.step(ConcatDescriptor { axis: 0 }, &[zero, lack])?;
+    let rule = ParameterRule::Pad {
+        mode: PaddingMode::Constant,
+        value: 0.0,
+        layout: PadLayout::Sides,
+        negative_as_none: false,
+    };
+    c.step_deferred(rule, &[cut], &[Some(pads), None, Some(axes)])
 }
 
 /// Transforms of frames of a signal, [N, length, 1 or 2], each multiplied by a window.

@@ -1,0 +1,78 @@
+//! The types of what operations on tensors of strings give.
+
+use armnn_backend_api::{DataType, Shape, TensorInfo};
+
+use crate::error::{LayerProblem, Result};
+use crate::{StringOperation, ValueType};
+
+type Checked<T> = Result<T, LayerProblem>;
+
+/// The types of the outputs of an operation on strings.
+pub(super) fn string_outputs(
+    operation: &StringOperation,
+    inputs: &[Option<ValueType>],
+) -> Checked<Vec<ValueType>> {
+    let shape = |index: usize| match inputs.get(index).and_then(Option::as_ref) {
+        Some(ValueType::Strings(shape)) => Ok(*shape),
+        other => Err(LayerProblem::Body {
+            body: "input",
+            problem: match other {
+                Some(other) => format!("strings are needed, not {other}"),
+                None => "strings are needed, and there are none".to_owned(),
+            },
+        }),
+    };
+    let tensor = |data_type, shape| ValueType::Tensor(TensorInfo::new(data_type, shape));
+    Ok(match operation {
+        StringOperation::Equal => {
+            vec![tensor(DataType::Boolean, broadcast(shape(0)?, shape(1)?)?)]
+        }
+        StringOperation::Concat => {
+            vec![ValueType::Strings(broadcast(shape(0)?, shape(1)?)?)]
+        }
+        StringOperation::Normalize { .. } => {
+            let mut dims = shape(0)?.dims().to_vec();
+            match dims.last_mut() {
+                Some(last) => *last = Shape::UNKNOWN,
+                None => return Err(problem("a list of strings is needed, not one".to_owned())),
+            }
+            vec![ValueType::Strings(shape_of(&dims)?)]
+        }
+        StringOperation::Split { .. } => {
+            let mut dims = shape(0)?.dims().to_vec();
+            dims.push(Shape::UNKNOWN);
+            let counts = tensor(DataType::Signed64, shape(0)?);
+            vec![ValueType::Strings(shape_of(&dims)?), counts]
+        }
+        StringOperation::Lookup { data_type, .. } => vec![tensor(*data_type, shape(0)?)],
+    })
+}
+
+/// The shape that both broadcast to, as far as it is known.
+fn broadcast(x: Shape, y: Shape) -> Checked<Shape> {
+    let rank = x.rank().max(y.rank());
+    let at = |shape: &Shape, axis: usize| match (axis + shape.rank()).checked_sub(rank) {
+        Some(axis) => shape.dims().get(axis).copied().unwrap_or(1),
+        None => 1,
+    };
+    let dims: Option<Vec<i64>> = (0..rank)
+        .map(|axis| match (at(&x, axis), at(&y, axis)) {
+            (1, dim) | (dim, 1) => Some(dim),
+            (Shape::UNKNOWN, dim) | (dim, Shape::UNKNOWN) => Some(dim),
+            (a, b) => (a == b).then_some(a),
+        })
+        .collect();
+    let dims = dims.ok_or_else(|| problem(format!("{x} and {y} do not broadcast")))?;
+    shape_of(&dims)
+}
+
+fn shape_of(dims: &[i64]) -> Checked<Shape> {
+    Shape::new(dims).map_err(|_| problem("more than 8 dimensions".to_owned()))
+}
+
+fn problem(problem: String) -> LayerProblem {
+    LayerProblem::Body {
+        body: "input",
+        problem,
+    }
+}

@@ -1,0 +1,213 @@
+//! Tensors of strings.
+
+use armnn_backend_api::{DataType, Shape, TensorInfo};
+use armnn_network::{LetterCase, StringOperation};
+
+use super::{Layer, Result};
+use crate::value::{StringTensor, Value};
+
+pub(super) fn execute(layer: &Layer<'_>, operation: &StringOperation) -> Result<Vec<Value>> {
+    match operation {
+        StringOperation::Equal => {
+            let (shape, equal) = pairs(layer, |x, y| u8::from(x == y))?;
+            let mut tensor = layer.new_tensor(TensorInfo::new(DataType::Boolean, shape))?;
+            tensor.bytes_mut().copy_from_slice(&equal);
+            Ok(vec![tensor.into()])
+        }
+        StringOperation::Concat => {
+            let (shape, joined) = pairs(layer, |x, y| [x, y].concat())?;
+            Ok(vec![strings(layer, shape, joined)?])
+        }
+        StringOperation::Normalize {
+            case,
+            is_case_sensitive,
+            stop_words,
+        } => normalize(layer, *case, *is_case_sensitive, stop_words),
+        StringOperation::Split { delimiter, most } => split(layer, delimiter.as_deref(), *most),
+        StringOperation::Lookup {
+            places,
+            numbers,
+            data_type,
+        } => {
+            let input = input(layer, 0)?;
+            let info = TensorInfo::new(*data_type, input.shape());
+            let mut tensor = layer.new_tensor(info)?;
+            let size = data_type.size().unwrap_or(1);
+            let unknown = places.len();
+            let elements = tensor.bytes_mut().chunks_exact_mut(size);
+            for (element, text) in elements.zip(input.strings()) {
+                let place = places.get(text).copied().unwrap_or(unknown);
+                let number = numbers.chunks_exact(size).nth(place);
+                element.copy_from_slice(
+                    number.ok_or_else(|| layer.failed(format!("'{text}' has no number")))?,
+                );
+            }
+            Ok(vec![tensor.into()])
+        }
+        other => Err(layer.failed(format!("{} is not executed yet", other.name()))),
+    }
+}
+
+fn input<'a>(layer: &Layer<'a>, index: usize) -> Result<&'a StringTensor> {
+    match layer.inputs.get(index) {
+        Some(Some(Value::Strings(strings))) => Ok(strings),
+        Some(Some(other)) => Err(layer.failed(format!(
+            "input {index} must be strings, and is {}",
+            other.describe()
+        ))),
+        _ => Err(layer.failed(format!("input {index} is missing"))),
+    }
+}
+
+fn strings(layer: &Layer<'_>, shape: Shape, strings: Vec<String>) -> Result<Value> {
+    StringTensor::new(shape, strings)
+        .map(Value::from)
+        .ok_or_else(|| layer.failed(format!("there are not as many strings as {shape} says")))
+}
+
+/// Something of each pair of both inputs, which broadcast, and the shape.
+fn pairs<T>(layer: &Layer<'_>, f: impl Fn(&str, &str) -> T) -> Result<(Shape, Vec<T>)> {
+    let (x, y) = (input(layer, 0)?, input(layer, 1)?);
+    let rank = x.shape().rank().max(y.shape().rank());
+    let size = |shape: &Shape, axis: usize| match (axis + shape.rank()).checked_sub(rank) {
+        Some(axis) => shape.dim(axis),
+        None => 1,
+    };
+    let mut dims = Vec::with_capacity(rank);
+    for axis in 0..rank {
+        dims.push(match (size(&x.shape(), axis), size(&y.shape(), axis)) {
+            (1, dim) | (dim, 1) => dim,
+            (a, b) if a == b => a,
+            _ => {
+                let problem = format!("{} and {} do not broadcast", x.shape(), y.shape());
+                return Err(layer.failed(problem));
+            }
+        });
+    }
+    let place = |shape: &Shape, mut position: usize| {
+        let (mut place, mut stride) = (0, 1);
+        for axis in (0..rank).rev() {
+            let coordinate = position % dims[axis];
+            position /= dims[axis];
+            let own = size(shape, axis);
+            if own != 1 {
+                place += coordinate * stride;
+            }
+            stride *= own;
+        }
+        place
+    };
+    let signed: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
+    let shape = Shape::new(&signed).map_err(|e| layer.failed(e.to_string()))?;
+    let count = dims.iter().try_fold(1usize, |n, &dim| n.checked_mul(dim));
+    let count = count.ok_or_else(|| layer.failed(format!("{shape} is too large")))?;
+    let mut all = Vec::new();
+    all.try_reserve(count)
+        .map_err(|_| layer.failed(format!("not enough memory for {shape}")))?;
+    for position in 0..count {
+        let of = |tensor: &'_ StringTensor| place(&tensor.shape(), position);
+        let (Some(a), Some(b)) = (x.strings().get(of(x)), y.strings().get(of(y))) else {
+            return Err(layer.failed("a string is missing"));
+        };
+        all.push(f(a, b));
+    }
+    Ok((shape, all))
+}
+
+fn normalize(
+    layer: &Layer<'_>,
+    case: LetterCase,
+    is_case_sensitive: bool,
+    stop_words: &[String],
+) -> Result<Vec<Value>> {
+    let input = input(layer, 0)?;
+    let mut dims = input.shape().dims().to_vec();
+    if dims.len() > 2 || dims.len() == 2 && dims[0] != 1 || dims.is_empty() {
+        let problem = format!("a list, or one row, is needed, not {}", input.shape());
+        return Err(layer.failed(problem));
+    }
+    let folded: Vec<String> = stop_words.iter().map(|word| word.to_lowercase()).collect();
+    let stays = |text: &&String| match is_case_sensitive {
+        true => !stop_words.contains(text),
+        false => !folded.contains(&text.to_lowercase()),
+    };
+    let changed = |text: &String| match case {
+        LetterCase::AsIs => text.clone(),
+        LetterCase::Lower => text.to_lowercase(),
+        LetterCase::Upper => text.to_uppercase(),
+    };
+    let mut kept: Vec<String> = input.strings().iter().filter(stays).map(changed).collect();
+    if kept.is_empty() {
+        kept.push(String::new());
+    }
+    if let Some(last) = dims.last_mut() {
+        *last = kept.len() as i64;
+    }
+    let shape = Shape::new(&dims).map_err(|e| layer.failed(e.to_string()))?;
+    Ok(vec![strings(layer, shape, kept)?])
+}
+
+fn split(layer: &Layer<'_>, delimiter: Option<&str>, most: Option<usize>) -> Result<Vec<Value>> {
+    let input = input(layer, 0)?;
+    let all: Vec<Vec<&str>> = input
+        .strings()
+        .iter()
+        .map(|text| parts(text, delimiter.filter(|d| !d.is_empty()), most))
+        .collect();
+    let widest = all.iter().map(Vec::len).max().unwrap_or(0);
+    let count = all.len().checked_mul(widest);
+    let count = count.ok_or_else(|| layer.failed("there are too many parts"))?;
+    let mut filled = Vec::new();
+    filled
+        .try_reserve(count)
+        .map_err(|_| layer.failed("not enough memory for the parts"))?;
+    let mut counts = Vec::with_capacity(all.len());
+    for parts in &all {
+        counts.extend((parts.len() as i64).to_ne_bytes());
+        filled.extend(parts.iter().map(|part| (*part).to_owned()));
+        filled.extend((parts.len()..widest).map(|_| String::new()));
+    }
+    let mut dims = input.shape().dims().to_vec();
+    dims.push(widest as i64);
+    let shape = Shape::new(&dims).map_err(|e| layer.failed(e.to_string()))?;
+    let mut tensor = layer.new_tensor(TensorInfo::new(DataType::Signed64, input.shape()))?;
+    tensor.bytes_mut().copy_from_slice(&counts);
+    Ok(vec![strings(layer, shape, filled)?, tensor.into()])
+}
+
+/// The parts of a string. Without a delimiter, words between white space; behind the last split,
+/// all that is left, with the white space within it.
+fn parts<'a>(text: &'a str, delimiter: Option<&str>, most: Option<usize>) -> Vec<&'a str> {
+    let limit = most.map_or(usize::MAX, |most| most.saturating_add(1));
+    if let Some(delimiter) = delimiter {
+        return text.splitn(limit, delimiter).collect();
+    }
+    let mut parts = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        if parts.len() + 1 == limit {
+            parts.push(rest.trim_end());
+            break;
+        }
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let (part, behind) = rest.split_at(end);
+        parts.push(part);
+        rest = behind.trim_start();
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stand_between_white_space_unless_a_delimiter_is_given() {
+        assert_eq!(parts(" a  b ", None, None), ["a", "b"]);
+        assert_eq!(parts(" a  b  c ", None, Some(1)), ["a", "b  c"]);
+        assert!(parts("  ", None, None).is_empty());
+        assert_eq!(parts("a,,b", Some(","), None), ["a", "", "b"]);
+        assert_eq!(parts("a,b,c", Some(","), Some(1)), ["a", "b,c"]);
+        assert_eq!(parts("", Some(","), None), [""]);
+    }
+}

@@ -1,0 +1,151 @@
+//! Tensors of strings, which the runtime handles itself.
+
+use armnn_backend_api::DataType;
+use armnn_network::{LetterCase, RuntimeOperation, StringOperation, ValueType};
+use bytes::Bytes;
+use std::collections::HashMap;
+
+use super::constant::Constant;
+use super::context::Context;
+use super::control_flow::emit_runtime;
+use super::problem::{Problem, Result};
+use crate::proto::TensorProto;
+
+/// How many strings a table may have: more than any model's.
+const MOST_KEYS: usize = 1 << 20;
+
+/// Whether the first input is of strings.
+pub(super) fn are_given(c: &mut Context<'_, '_>) -> Result<bool> {
+    if c.constant(0).is_ok_and(|constant| constant.is_some()) {
+        return Ok(false);
+    }
+    let id = c.input(0)?;
+    Ok(matches!(c.value_type(id)?, ValueType::Strings(_)))
+}
+
+/// An operation whose inputs are the node's.
+pub(super) fn plain(c: &mut Context<'_, '_>, operation: StringOperation) -> Result {
+    let inputs = c.inputs()?.into_iter().map(Some).collect::<Vec<_>>();
+    emit_runtime(c, RuntimeOperation::Strings(operation), &inputs)
+}
+
+pub(super) fn normalize(c: &mut Context<'_, '_>) -> Result {
+    // Which letters are the small ones of others does not depend on it here.
+    c.attributes.ignore("locale");
+    let case = match c.attributes.text("case_change_action", "NONE")? {
+        "NONE" => LetterCase::AsIs,
+        "LOWER" => LetterCase::Lower,
+        "UPPER" => LetterCase::Upper,
+        other => {
+            return Err(Problem::malformed(format!(
+                "its case_change_action is \"{}\"",
+                crate::error::Short(other)
+            )));
+        }
+    };
+    let is_case_sensitive = c.attributes.flag("is_case_sensitive", false)?;
+    let stop_words = c.attributes.texts("stopwords")?.unwrap_or_default();
+    let stop_words = stop_words.into_iter().map(str::to_owned).collect();
+    plain(
+        c,
+        StringOperation::Normalize {
+            case,
+            is_case_sensitive,
+            stop_words,
+        },
+    )
+}
+
+pub(super) fn split(c: &mut Context<'_, '_>) -> Result {
+    let delimiter = match c.attributes.has("delimiter") {
+        true => Some(c.attributes.text("delimiter", "")?.to_owned()),
+        false => None,
+    };
+    let most = match c.attributes.optional_int("maxsplit")? {
+        Some(most) => usize::try_from(most).ok(),
+        None => None,
+    };
+    plain(c, StringOperation::Split { delimiter, most })
+}
+
+/// Numbers for strings, of ai.onnx.ml.
+pub(super) fn label_encoder(c: &mut Context<'_, '_>) -> Result {
+    if !are_given(c)? {
+        return Err(Problem::unsupported(
+            "labels of numbers; labels of strings are supported",
+        ));
+    }
+    let keys: Vec<String> = match c.attributes.texts("keys_strings")? {
+        Some(keys) => keys.into_iter().map(str::to_owned).collect(),
+        None => match c.attributes.tensor("keys_tensor")? {
+            Some(tensor) => texts(tensor)?,
+            None => return Err(Problem::unsupported("keys that are no strings")),
+        },
+    };
+    for other in ["default_string", "default_int64", "default_float"] {
+        c.attributes.ignore(other);
+    }
+    let (values, default) = if let Some(values) = c.attributes.ints("values_int64s")? {
+        let default = c.attributes.int("default_int64", -1)?;
+        let list = |values: &[i64]| Constant::integers(DataType::Signed64, &[], values);
+        (list(values), list(&[default]))
+    } else if let Some(values) = c.attributes.floats("values_floats")? {
+        let default = c.attributes.float("default_float", -0.0)?;
+        let list = |values: &[f32]| {
+            let values: Vec<f64> = values.iter().map(|&value| value.into()).collect();
+            Constant::reals(DataType::Float32, &[], &values)
+        };
+        (list(values)?, list(&[default])?)
+    } else if let Some(values) = c.attributes.tensor("values_tensor")? {
+        let values = Constant::of_tensor(&c.lowering.model.tensor(values)?)?;
+        let default = match c.attributes.tensor("default_tensor")? {
+            Some(default) => Constant::of_tensor(&c.lowering.model.tensor(default)?)?,
+            None if values.data_type.is_float() => Constant::reals(values.data_type, &[], &[-0.0])?,
+            None => Constant::reals(values.data_type, &[], &[-1.0])?,
+        };
+        (values, default)
+    } else {
+        return Err(Problem::unsupported("values that are no numbers"));
+    };
+    c.attributes.ignore("default_tensor");
+    let data_type = values.data_type;
+    let size = data_type
+        .size()
+        .ok_or_else(|| Problem::unsupported(format!("values of type {data_type}")))?;
+    if default.data_type != data_type
+        || values.bytes.len() != keys.len().saturating_mul(size)
+        || default.bytes.len() != size
+        || keys.len() > MOST_KEYS
+    {
+        return Err(Problem::malformed(format!(
+            "it has {} keys and {} bytes of values",
+            keys.len(),
+            values.bytes.len()
+        )));
+    }
+    let text_bytes: usize = keys.iter().map(String::len).sum();
+    c.pay_for(values.bytes.len().saturating_add(text_bytes))?;
+    let mut places = HashMap::with_capacity(keys.len());
+    for (place, key) in keys.into_iter().enumerate() {
+        if places.insert(key, place).is_some() {
+            return Err(Problem::malformed("one of its keys is there twice"));
+        }
+    }
+    let numbers = Bytes::from([&values.bytes[..], &default.bytes[..]].concat());
+    plain(
+        c,
+        StringOperation::Lookup {
+            places,
+            numbers,
+            data_type,
+        },
+    )
+}
+
+fn texts(tensor: &TensorProto) -> Result<Vec<String>> {
+    let texts = tensor.string_data.iter();
+    texts
+        .map(|text| String::from_utf8(text.to_vec()))
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|_| Problem::malformed("a string of a tensor is no text"))
+}
