@@ -375,6 +375,11 @@ impl StepRunner {
                 )
             };
             if let Err(e) = result {
+                // A backend that was refused memory knows that, but not why.
+                let e = match self.host.take_refusal() {
+                    Some(reason) if !call.dynamic.is_empty() => because_of(e, reason),
+                    _ => e,
+                };
                 return Err(self.fail(step, network, e));
             }
             if !call.dynamic.is_empty() {
@@ -498,6 +503,15 @@ unsafe extern "C" fn parallel_for(
     unsafe { host.pool.parallel_for_raw(n_tasks, body, data) }
 }
 
+/// The same error for another reason.
+fn because_of(error: BackendError, reason: String) -> BackendError {
+    let other = BackendError::with_status(error.status(), reason);
+    match error.layer_id() {
+        Some(layer) => other.in_layer(layer),
+        None => other,
+    }
+}
+
 impl Host {
     fn requests(&self) -> MutexGuard<'_, Requests> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
@@ -523,6 +537,11 @@ impl Host {
             expected: outputs.to_vec(),
             ..Requests::default()
         };
+    }
+
+    /// Why an output of the step got no memory, once.
+    fn take_refusal(&self) -> Option<String> {
+        self.requests().refused.take()
     }
 
     /// The outputs that were asked for.
