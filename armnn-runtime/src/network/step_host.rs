@@ -89,6 +89,11 @@ impl Host {
         };
     }
 
+    /// Why an output of the step got no memory, once.
+    pub(super) fn take_refusal(&self) -> Option<String> {
+        self.requests().refused.take()
+    }
+
     /// The outputs that were asked for.
     pub(super) fn made(
         &self,

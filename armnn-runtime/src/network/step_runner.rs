@@ -343,6 +343,11 @@ impl StepRunner {
                 )
             };
             if let Err(e) = result {
+                // A backend that was refused memory knows that, but not why.
+                let e = match self.host.take_refusal() {
+                    Some(reason) if !call.dynamic.is_empty() => because_of(e, reason),
+                    _ => e,
+                };
                 return Err(self.fail(step, network, e));
             }
             if !call.dynamic.is_empty() {
@@ -451,5 +456,14 @@ fn execute_error(step: &Step, network: &Network, source: BackendError) -> Execut
         backend: Some(context.backend().id().clone()),
         layers,
         source,
+    }
+}
+
+/// The same error for another reason.
+fn because_of(error: BackendError, reason: String) -> BackendError {
+    let other = BackendError::with_status(error.status(), reason);
+    match error.layer_id() {
+        Some(layer) => other.in_layer(layer),
+        None => other,
     }
 }

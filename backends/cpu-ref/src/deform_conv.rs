@@ -1,14 +1,14 @@
 //! DeformConv.
 
-use armnn_backend_api::{DataType, DeformConvDescriptor, LayerView, Result, Workload};
+use armnn_backend_api::{DeformConvDescriptor, LayerView, Result, Workload};
 
 use crate::{
-    layer_checks::{dims, dims_of_rank, input, invalid, output, require_one_type},
-    workload_function::workload_function,
+    float_tensors::{FloatTensors, ScratchLen, float_function},
+    layer_checks::{FLOATS, dims, dims_of_rank, input, invalid, output, require_one_type},
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &DeformConvDescriptor) -> Result<()> {
-    require_one_type(layer, &[&[DataType::Float32]])
+    require_one_type(layer, &[FLOATS])
 }
 
 pub(crate) fn workload(
@@ -36,6 +36,7 @@ pub(crate) fn workload(
         && in_group.checked_mul(groups) == Some(channels)
         && outputs % groups == 0
         && channels % offset_groups == 0
+        && layer.input(2).is_some()
         && fits_extra(2, 2)?
         && fits_extra(4, 1)?
         && match layer.input(3) {
@@ -48,46 +49,109 @@ pub(crate) fn workload(
              {offset_groups} groups"
         )));
     }
-    let taps = filter_h * filter_w;
-    let d = *d;
-    let out_group = outputs / groups;
-    let in_offset_group = channels / offset_groups;
-    workload_function(layer, 0, move |call| {
-        let (x, weights) = (call.input::<f32>(0)?, call.input::<f32>(1)?);
-        let (offset, bias) = (call.input::<f32>(2)?, call.input::<f32>(3)?);
-        let mask = call.input::<f32>(4)?;
-        let plane_len = out_h * out_w;
-        let out = call.output::<f32>(0)?;
-        for (index, out) in out.iter_mut().enumerate() {
-            let (at, plane) = (index % plane_len, index / plane_len);
-            let (channel, batch) = (plane % outputs, plane / outputs);
-            let (row, column) = (at / out_w, at % out_w);
-            let mut sum = bias.get(channel).copied().unwrap_or(0.0);
-            for i in 0..in_group {
-                let in_channel = channel / out_group * in_group + i;
-                let image = &x[(batch * channels + in_channel) * height * width..];
-                let image = &image[..height * width];
-                let group = batch * offset_groups + in_channel / in_offset_group;
-                for tap in 0..taps {
-                    let of_tap = group * taps + tap;
-                    let shift = |i: usize| offset[(of_tap * 2 + i) * plane_len + at];
-                    let start = |out: usize, stride: u32, pad: u32, tap: usize, dilation: u32| {
-                        out as f32 * stride as f32 - pad as f32 + tap as f32 * dilation as f32
-                    };
-                    let y = start(row, d.stride_y, d.pad_top, tap / filter_w, d.dilation_y);
-                    let x = start(column, d.stride_x, d.pad_left, tap % filter_w, d.dilation_x);
-                    let value = bilinear(image, height, width, y + shift(0), x + shift(1));
-                    let factor = match mask.is_empty() {
-                        true => 1.0,
-                        false => mask[of_tap * plane_len + at],
-                    };
-                    sum += value * factor * weights[(channel * in_group + i) * taps + tap];
-                }
-            }
-            *out = sum;
-        }
+    let kernel = DeformConv {
+        d: *d,
+        channels,
+        sizes: [height, width],
+        outputs,
+        in_group,
+        filter: [filter_h, filter_w],
+        out_sizes: [out_h, out_w],
+    };
+    // The values of all taps of one row of the output.
+    let scratch_len = channels
+        .saturating_mul(filter_h * filter_w)
+        .saturating_mul(out_w);
+    float_function(layer, ScratchLen::floats(scratch_len), move |_, tensors| {
+        kernel.run(tensors);
         Ok(())
     })
+}
+
+struct DeformConv {
+    d: DeformConvDescriptor,
+    channels: usize,
+    /// Rows and columns.
+    sizes: [usize; 2],
+    outputs: usize,
+    /// Input channels of a group.
+    in_group: usize,
+    filter: [usize; 2],
+    out_sizes: [usize; 2],
+}
+
+impl DeformConv {
+    fn run(&self, tensors: &mut FloatTensors<'_>) {
+        let [_, weights, _, bias, ..] = tensors.inputs;
+        let [out_h, out_w] = self.out_sizes;
+        let filter_len = self.in_group * self.filter[0] * self.filter[1];
+        let out_group = self.outputs / (self.d.groups as usize);
+        let inputs = tensors.inputs;
+        let out = &mut *tensors.outputs[0];
+        if out.is_empty() {
+            return;
+        }
+        let batches = out.len() / (self.outputs * out_h * out_w);
+        for batch in 0..batches {
+            for row in 0..out_h {
+                self.read(&inputs, batch, row, tensors.scratch);
+                for channel in 0..self.outputs {
+                    let at = ((batch * self.outputs + channel) * out_h + row) * out_w;
+                    let out = &mut out[at..][..out_w];
+                    out.fill(bias.get(channel).copied().unwrap_or(0.0));
+                    let first = channel / out_group * filter_len;
+                    let values = tensors.scratch[first * out_w..].chunks_exact(out_w);
+                    let weights = &weights[channel * filter_len..][..filter_len];
+                    for (&weight, values) in weights.iter().zip(values) {
+                        for (out, &value) in out.iter_mut().zip(values) {
+                            *out += weight * value;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads the values of all taps of a row of the output: [channels, taps, columns].
+    fn read(&self, inputs: &[&[f32]], batch: usize, row: usize, values: &mut [f32]) {
+        let (x, offset, mask) = (inputs[0], inputs[2], inputs[4]);
+        let ([height, width], [out_h, out_w]) = (self.sizes, self.out_sizes);
+        let d = &self.d;
+        let taps = self.filter[0] * self.filter[1];
+        let channels_of_offset = self.channels / (d.offset_groups as usize);
+        let start = |out: usize, stride: u32, pad: u32, tap: usize, dilation: u32| {
+            out as f32 * stride as f32 - pad as f32 + tap as f32 * dilation as f32
+        };
+        for (i, values) in values.chunks_exact_mut(out_w).enumerate() {
+            let (channel, tap) = (i / taps, i % taps);
+            let image = &x[(batch * self.channels + channel) * height * width..];
+            let image = &image[..height * width];
+            let group = batch * d.offset_groups as usize + channel / channels_of_offset;
+            let of_row = |i: usize| (i * out_h + row) * out_w;
+            let of_tap = group * taps + tap;
+            let shifts_y = &offset[of_row(of_tap * 2)..][..out_w];
+            let shifts_x = &offset[of_row(of_tap * 2 + 1)..][..out_w];
+            let tap_y = tap / self.filter[1];
+            let y = start(row, d.stride_y, d.pad_top, tap_y, d.dilation_y);
+            for (column, value) in values.iter_mut().enumerate() {
+                let tap_x = tap % self.filter[1];
+                let x = start(column, d.stride_x, d.pad_left, tap_x, d.dilation_x);
+                *value = bilinear(
+                    image,
+                    height,
+                    width,
+                    y + shifts_y[column],
+                    x + shifts_x[column],
+                );
+            }
+            if !mask.is_empty() {
+                let factors = &mask[of_row(of_tap)..][..out_w];
+                for (value, factor) in values.iter_mut().zip(factors) {
+                    *value *= factor;
+                }
+            }
+        }
+    }
 }
 
 /// The value at a position, with 0 outside.
@@ -111,6 +175,8 @@ fn bilinear(image: &[f32], height: usize, width: usize, y: f32, x: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use armnn_backend_api::DataType;
+
     use super::*;
     use crate::test_harness::{Call, assert_close, f32s, sample_values};
 

@@ -1,14 +1,16 @@
 //! Det.
 
-use armnn_backend_api::{DataType, DetDescriptor, LayerView, Result, Workload};
+use armnn_backend_api::{DetDescriptor, LayerView, Result, Workload};
 
 use crate::{
-    layer_checks::{dims, input, invalid, output, require_one_type},
+    element_type::Number,
+    float_tensors::{Real, by_real},
+    layer_checks::{FLOATS, dims, input, invalid, output, require_one_type},
     workload_function::workload_function,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &DetDescriptor) -> Result<()> {
-    require_one_type(layer, &[&[DataType::Float32]])
+    require_one_type(layer, &[FLOATS])
 }
 
 pub(crate) fn workload(layer: LayerView<'_>, _: &DetDescriptor) -> Result<Box<dyn Workload>> {
@@ -22,19 +24,18 @@ pub(crate) fn workload(layer: LayerView<'_>, _: &DetDescriptor) -> Result<Box<dy
         )));
     }
     let scratch_len = n.saturating_mul(n).saturating_mul(size_of::<f64>());
-    workload_function(layer, scratch_len, move |call| {
-        let x = call.input::<f32>(0)?;
+    by_real!(input(layer, 0)?.data_type(), R => workload_function(layer, scratch_len, move |call| {
+        let x = call.input::<<R as Number>::Stored>(0)?;
         let matrix = call.scratch::<f64>()?;
-        for (i, out) in call.output::<f32>(0)?.iter_mut().enumerate() {
+        for (i, out) in call.output::<<R as Number>::Stored>(0)?.iter_mut().enumerate() {
             let values = &x[i * n * n..][..n * n];
-            matrix
-                .iter_mut()
-                .zip(values)
-                .for_each(|(to, &from)| *to = from.into());
-            *out = determinant(matrix, n) as f32;
+            for (to, &from) in matrix.iter_mut().zip(values) {
+                *to = R::load(from).to_f64();
+            }
+            *out = R::from_f64(determinant(matrix, n)).store();
         }
         Ok(())
-    })
+    }))
 }
 
 /// By elimination with the largest pivots, in place.
@@ -67,6 +68,8 @@ fn determinant(matrix: &mut [f64], n: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use armnn_backend_api::DataType;
+
     use super::*;
     use crate::test_harness::{Call, assert_close, f32s};
 

@@ -1,18 +1,18 @@
-//! Dft.
+//! Dft, in Float64: by Cooley and Tukey for each prime factor of the length.
 
 use std::f64::consts::PI;
 
-use armnn_backend_api::{DataType, DftDescriptor, LayerView, Result, Workload};
+use armnn_backend_api::{DftDescriptor, LayerView, Result, Workload};
 
 use crate::{
-    layer_checks::{dims, input, invalid, output, require_one_type},
+    element_type::Number,
+    float_tensors::{Real, by_real, taken},
+    layer_checks::{FLOATS, dims, input, invalid, output, require_one_type},
     workload_function::workload_function,
 };
 
-const FLOAT32: &[&[DataType]] = &[&[DataType::Float32]];
-
 pub(crate) fn check(layer: LayerView<'_>, _: &DftDescriptor) -> Result<()> {
-    require_one_type(layer, FLOAT32)
+    require_one_type(layer, &[FLOATS])
 }
 
 pub(crate) fn workload(layer: LayerView<'_>, d: &DftDescriptor) -> Result<Box<dyn Workload>> {
@@ -56,16 +56,17 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &DftDescriptor) -> Result<Box<dy
         inverse,
         onesided,
     };
-    // The signal, twice, and the powers of the root of unity; each real and imaginary.
+    // The signal, its spectrum, the powers of the root of unity, and terms of sums; each real and
+    // imaginary.
     let scratch_len = length
-        .checked_mul(6 * size_of::<f64>())
+        .checked_mul(8 * size_of::<f64>())
         .ok_or_else(|| invalid("its tensors are too large to compute with"))?;
-    workload_function(layer, scratch_len, move |call| {
-        let x = call.input::<f32>(0)?;
+    by_real!(input(layer, 0)?.data_type(), R => workload_function(layer, scratch_len, move |call| {
+        let x = call.input::<<R as Number>::Stored>(0)?;
         let scratch = call.scratch::<f64>()?;
-        transform.run(x, scratch, call.output(0)?);
+        transform.run::<R>(x, scratch, call.output(0)?);
         Ok(())
-    })
+    }))
 }
 
 struct Transform {
@@ -81,13 +82,13 @@ struct Transform {
 }
 
 impl Transform {
-    fn run(&self, x: &[f32], scratch: &mut [f64], out: &mut [f32]) {
+    fn run<R: Real>(&self, x: &[R::Stored], scratch: &mut [f64], out: &mut [R::Stored]) {
         let n = self.length;
-        let (signal, scratch) = scratch.split_at_mut(2 * n);
-        let (work, roots) = scratch.split_at_mut(2 * n);
-        let (signal, _) = signal.as_chunks_mut::<2>();
-        let (work, _) = work.as_chunks_mut::<2>();
-        let (roots, _) = roots[..2 * n].as_chunks_mut::<2>();
+        let (mut rest, _) = scratch.as_chunks_mut::<2>();
+        let signal = taken(&mut rest, n);
+        let spectrum = taken(&mut rest, n);
+        let roots = taken(&mut rest, n);
+        let terms = taken(&mut rest, n);
         let sign = if self.inverse { 2.0 } else { -2.0 };
         for (k, root) in roots.iter_mut().enumerate() {
             let angle = sign * PI * k as f64 / n as f64;
@@ -98,8 +99,15 @@ impl Transform {
             let (outer, inner) = (line / self.inner, line % self.inner);
             let element = |i: usize| {
                 let at = ((outer * self.from + i) * self.inner + inner) * self.in_parts;
-                let imaginary = if self.in_parts == 2 { x[at + 1] } else { 0.0 };
-                [f64::from(x[at]), f64::from(imaginary)]
+                let part = |at: usize| R::load(x[at]).to_f64();
+                [
+                    part(at),
+                    if self.in_parts == 2 {
+                        part(at + 1)
+                    } else {
+                        0.0
+                    },
+                ]
             };
             for (i, signal) in signal.iter_mut().enumerate() {
                 // The other half of a real signal's spectrum is the first, conjugated.
@@ -113,16 +121,13 @@ impl Transform {
                     _ => [0.0; 2],
                 };
             }
-            match n.is_power_of_two() {
-                true => fast(signal, work, roots),
-                false => plain(signal, work, roots),
-            }
+            transform(signal, 1, roots, terms, spectrum);
             let factor = if self.inverse { 1.0 / n as f64 } else { 1.0 };
-            for (i, [real, imaginary]) in work.iter().take(self.to).enumerate() {
+            for (i, [real, imaginary]) in spectrum.iter().take(self.to).enumerate() {
                 let at = ((outer * self.to + i) * self.inner + inner) * self.out_parts;
-                out[at] = (real * factor) as f32;
+                out[at] = R::from_f64(real * factor).store();
                 if self.out_parts == 2 {
-                    out[at + 1] = (imaginary * factor) as f32;
+                    out[at + 1] = R::from_f64(imaginary * factor).store();
                 }
             }
         }
@@ -133,51 +138,68 @@ fn product([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
     [a * c - b * d, a * d + b * c]
 }
 
-/// By the definition.
-fn plain(signal: &[[f64; 2]], out: &mut [[f64; 2]], roots: &[[f64; 2]]) {
-    let n = signal.len();
-    for (k, out) in out.iter_mut().enumerate() {
-        *out = [0.0; 2];
-        let mut at = 0;
-        for &x in signal {
-            let [real, imaginary] = product(x, roots[at]);
-            out[0] += real;
-            out[1] += imaginary;
-            at = (at + k) % n;
+/// The spectrum of every `stride`th number of a signal, as many as `out` has. The roots are the powers
+/// of that of the whole signal.
+///
+/// With p the smallest prime factor of their number n: the spectra of the p signals of every p-th of
+/// them are found first, and put together. As each factor is at least 2, the depth is at most the
+/// number of bits of n.
+fn transform(
+    signal: &[[f64; 2]],
+    stride: usize,
+    roots: &[[f64; 2]],
+    terms: &mut [[f64; 2]],
+    out: &mut [[f64; 2]],
+) {
+    let n = out.len();
+    if n <= 1 {
+        out.copy_from_slice(&signal[..n]);
+        return;
+    }
+    let factor = smallest_prime_factor(n);
+    let part = n / factor;
+    for (i, out) in out.chunks_exact_mut(part).enumerate() {
+        transform(&signal[i * stride..], stride * factor, roots, terms, out);
+    }
+    let terms = &mut terms[..factor];
+    for k in 0..part {
+        for (i, term) in terms.iter_mut().enumerate() {
+            *term = product(out[i * part + k], roots[i * k * stride]);
+        }
+        for q in 0..factor {
+            let mut sum = [0.0; 2];
+            // The root of i q / factor.
+            let (step, mut at) = (q * part * stride, 0);
+            for &term in &*terms {
+                let [real, imaginary] = product(term, roots[at]);
+                sum[0] += real;
+                sum[1] += imaginary;
+                at += step;
+                if at >= roots.len() {
+                    at -= roots.len();
+                }
+            }
+            out[q * part + k] = sum;
         }
     }
 }
 
-/// By Cooley and Tukey, for a power of two.
-fn fast(signal: &[[f64; 2]], out: &mut [[f64; 2]], roots: &[[f64; 2]]) {
-    let n = signal.len();
-    let bits = n.trailing_zeros();
-    for (i, &x) in signal.iter().enumerate() {
-        let reversed = if bits == 0 {
-            0
-        } else {
-            i.reverse_bits() >> (usize::BITS - bits)
-        };
-        out[reversed] = x;
-    }
-    let mut half = 1;
-    while half < n {
-        let step = n / (2 * half);
-        for block in out.chunks_exact_mut(2 * half) {
-            let (even, odd) = block.split_at_mut(half);
-            for (k, (even, odd)) in even.iter_mut().zip(odd).enumerate() {
-                let turned = product(*odd, roots[k * step]);
-                let sum = [even[0] + turned[0], even[1] + turned[1]];
-                *odd = [even[0] - turned[0], even[1] - turned[1]];
-                *even = sum;
-            }
+/// Of a number above 1.
+fn smallest_prime_factor(n: usize) -> usize {
+    let mut factor = 2;
+    while factor * factor <= n {
+        if n.is_multiple_of(factor) {
+            return factor;
         }
-        half *= 2;
+        factor += 1;
     }
+    n
 }
 
 #[cfg(test)]
 mod tests {
+    use armnn_backend_api::DataType;
+
     use super::*;
     use crate::test_harness::{Call, assert_close, f32s, sample_values};
 
@@ -215,8 +237,8 @@ mod tests {
     }
 
     #[test]
-    fn spectra_of_powers_of_two_and_other_lengths() {
-        for n in [1, 2, 5, 6, 8] {
+    fn spectra_of_all_lengths_are_as_defined() {
+        for n in [1, 2, 5, 6, 8, 9, 12, 35, 64] {
             for inverse in [false, true] {
                 let d = DftDescriptor {
                     inverse: inverse.into(),
@@ -268,5 +290,15 @@ mod tests {
                 .collect();
             assert_close(&found, &defined(&line, false), 1e-5);
         }
+    }
+
+    #[test]
+    fn float16_is_rounded_once() {
+        // 1 + 2 + 4 and 1 + 2 w + 4 w^2, with w = (-1 - i sqrt(3)) / 2: -2 + sqrt(3) i.
+        let call = Call::new(DftDescriptor::new(1))
+            .input(crate::test_harness::f16s([1, 3, 1], &[1.0, 2.0, 4.0]))
+            .output(DataType::Float16, [1, 3, 2]);
+        let root = half::f16::from_f32(3f32.sqrt()).to_f32();
+        assert_eq!(call.run().f16s(), [7.0, 0.0, -2.0, root, -2.0, -root]);
     }
 }

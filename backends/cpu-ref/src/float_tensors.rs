@@ -10,10 +10,56 @@ use half::{
 };
 
 use crate::{
+    element_type::Number,
     layer_checks::{FLOATS, input_role, invalid, num_elements},
     quantized_arithmetic::{Affine, QuantizedElement, by_quantized_type},
     workload_function::{Call, workload_function},
 };
+
+/// A floating-point number that is computed with in Float64.
+pub(crate) trait Real: Number {
+    fn to_f64(self) -> f64;
+
+    /// To nearest, ties to even.
+    fn from_f64(x: f64) -> Self;
+}
+
+impl Real for f32 {
+    fn to_f64(self) -> f64 {
+        self.into()
+    }
+
+    fn from_f64(x: f64) -> Self {
+        x as Self
+    }
+}
+
+impl Real for f16 {
+    fn to_f64(self) -> f64 {
+        self.to_f64()
+    }
+
+    fn from_f64(x: f64) -> Self {
+        Self::from_f64(x)
+    }
+}
+
+/// `$body` with `$R` the [`Real`] of a data type of [`FLOATS`].
+macro_rules! by_real {
+    ($data_type:expr, $R:ident => $body:expr) => {
+        match $data_type {
+            armnn_backend_api::DataType::Float16 => {
+                type $R = half::f16;
+                $body
+            }
+            _ => {
+                type $R = f32;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use by_real;
 
 /// The most inputs of a layer.
 pub(crate) const MAX_INPUTS: usize = 24;

@@ -77,12 +77,18 @@ impl FloatKernel for GridSample {
         output: &mut [f32],
     ) -> Result<()> {
         let volume_len: usize = self.sizes.iter().product();
-        for (plane, out) in output.chunks_exact_mut(self.n_positions).enumerate() {
-            let batch = plane / self.channels;
-            let volume = &input[plane * volume_len..][..volume_len];
-            let grid = &grid[batch * self.n_positions * self.n_coordinates..];
-            for (out, position) in out.iter_mut().zip(grid.chunks_exact(self.n_coordinates)) {
-                *out = self.sample(volume, position);
+        let n = self.n_positions;
+        for (batch, out) in output.chunks_exact_mut(self.channels * n).enumerate() {
+            let volumes = &input[batch * self.channels * volume_len..];
+            let grid = &grid[batch * n * self.n_coordinates..];
+            let positions = grid.chunks_exact(self.n_coordinates).take(n);
+            for (i, position) in positions.enumerate() {
+                // The same of all channels.
+                let taps = self.taps_of(position);
+                for channel in 0..self.channels {
+                    let volume = &volumes[channel * volume_len..][..volume_len];
+                    out[channel * n + i] = self.sample(volume, &taps);
+                }
             }
         }
         Ok(())
@@ -94,12 +100,17 @@ impl FloatKernel for GridSample {
 struct Taps([(Option<usize>, f32); 4]);
 
 impl GridSample {
-    fn sample(&self, volume: &[f32], position: &[f32]) -> f32 {
-        // Coordinates come innermost dimension first.
+    /// Along planes, rows and columns.
+    fn taps_of(&self, position: &[f32]) -> [Taps; 3] {
         let mut taps = [Taps([(Some(0), 1.0), (None, 0.0), (None, 0.0), (None, 0.0)]); 3];
+        // Coordinates come innermost dimension first.
         for (axis, &coordinate) in (0..3).rev().zip(position) {
             taps[axis] = self.taps(coordinate, self.sizes[axis]);
         }
+        taps
+    }
+
+    fn sample(&self, volume: &[f32], taps: &[Taps; 3]) -> f32 {
         let [_, rows, columns] = self.sizes;
         let mut sum = 0.0;
         for (z, weight_z) in taps[0].0 {

@@ -5,9 +5,9 @@ use armnn_backend_api::{
 };
 
 use crate::{
-    col2im::place,
     element_type::{NUMBERS, Number, by_number},
     layer_checks::{dims, input, invalid, output, require_input, require_named, require_output},
+    loop_nest::dense_strides,
     sliding_window::SlidingWindow,
     workload_function::workload_function,
 };
@@ -48,45 +48,90 @@ pub(crate) fn workload(
             .check(may_round_up)
         })
         .collect::<Result<Vec<_>>>()?;
-    let taps = windows
-        .iter()
-        .try_fold(1usize, |n, w| n.checked_mul(w.taps));
-    let taps = taps.ok_or_else(|| invalid("the window is too large"))?;
     let (image_len, out_len): (usize, usize) =
         (from[2..].iter().product(), to[2..].iter().product());
     let column_major = d.column_major == 1;
-    by_number!(output(layer, 0)?.data_type(), N => {
-        let windows = windows.clone();
-        workload_function(layer, 0, move |call| {
-            let values = call.input::<<N as Number>::Stored>(0)?;
-            // Places first: what is there follows.
-            let indices = call.output::<i64>(1)?;
-            for (i, index) in indices.iter_mut().enumerate() {
-                let (plane, position) = (i / out_len, i % out_len);
-                let plane = &values[plane * image_len..][..image_len];
-                let mut best: Option<(usize, N)> = None;
-                for at in (0..taps).filter_map(|tap| place(&windows, position, tap)) {
-                    let x = N::load(plane[at]);
-                    if best.is_none_or(|(_, other)| x > other || x.is_nan() && !other.is_nan()) {
-                        best = Some((at, x));
-                    }
-                }
-                // A window over nothing but padding has no place.
-                *index = best.map_or(-1, |(at, _)| at as i64);
-            }
-            call.output::<<N as Number>::Stored>(0)?.fill(N::ZERO.store());
-            for i in 0..call.output::<i64>(1)?.len() {
-                let at = call.output::<i64>(1)?[i];
-                let plane = i / out_len;
-                if let Ok(at) = usize::try_from(at) {
-                    call.output::<<N as Number>::Stored>(0)?[i] = values[plane * image_len + at];
+    // Where each is.
+    let scratch_len = (from[0] * from[1] * out_len).saturating_mul(size_of::<i64>());
+    let strides: Vec<usize> = dense_strides(&from[2..])
+        .into_iter()
+        .map(|stride| stride as usize)
+        .collect();
+    by_number!(output(layer, 0)?.data_type(), N => workload_function(layer, scratch_len, move |call| {
+        let values = call.input::<<N as Number>::Stored>(0)?;
+        let places = call.scratch::<i64>()?;
+        for (i, place) in places.iter_mut().enumerate() {
+            let image = &values[i / out_len * image_len..][..image_len];
+            let best = best_place::<N>(&windows, &strides, image, i % out_len);
+            // A window over nothing but padding has no place.
+            *place = best.map_or(-1, |at| at as i64);
+        }
+        let out = call.output::<<N as Number>::Stored>(0)?;
+        for (i, (out, &place)) in out.iter_mut().zip(&*places).enumerate() {
+            *out = match usize::try_from(place) {
+                Ok(at) => values[i / out_len * image_len + at],
+                Err(_) => N::ZERO.store(),
+            };
+        }
+        let indices = call.output::<i64>(1)?;
+        for (i, (index, &place)) in indices.iter_mut().zip(&*places).enumerate() {
+            *index = match usize::try_from(place) {
+                Ok(at) => {
                     let at = if column_major { turned(&windows, at) } else { at };
-                    call.output::<i64>(1)?[i] = (plane * image_len + at) as i64;
+                    (i / out_len * image_len + at) as i64
                 }
+                Err(_) => place,
+            };
+        }
+        Ok(())
+    }))
+}
+
+/// The place of the first largest element of the window at a position, which is row-major; NaN is
+/// larger than any other. Only taps inside of the image are looked at, however many there are.
+fn best_place<N: Number>(
+    windows: &[SlidingWindow],
+    strides: &[usize],
+    image: &[N::Stored],
+    mut position: usize,
+) -> Option<usize> {
+    // Of the taps inside: how many, and how far apart they are.
+    let mut loops = [(0, 0); Shape::MAX_RANK];
+    let mut at = 0;
+    for (i, window) in windows.iter().enumerate().rev() {
+        let along = position % window.output;
+        position /= window.output;
+        let taps = window.taps_inside(along);
+        if taps.is_empty() {
+            return None;
+        }
+        at += window.position(along, taps.start)? * strides[i];
+        loops[i] = (taps.len(), window.dilation * strides[i]);
+    }
+    let loops = &loops[..windows.len()];
+    let mut counters = [0; Shape::MAX_RANK];
+    let mut best = (at, N::load(image[at]));
+    loop {
+        let x = N::load(image[at]);
+        if x > best.1 || x.is_nan() && !best.1.is_nan() {
+            best = (at, x);
+        }
+        let mut axis = loops.len();
+        loop {
+            if axis == 0 {
+                return Some(best.0);
             }
-            Ok(())
-        })
-    })
+            axis -= 1;
+            let (count, step) = loops[axis];
+            counters[axis] += 1;
+            if counters[axis] < count {
+                at += step;
+                break;
+            }
+            counters[axis] = 0;
+            at -= (count - 1) * step;
+        }
+    }
 }
 
 /// A row-major place, counted along the first dimension first.
@@ -153,5 +198,39 @@ mod tests {
             (found.elements::<u8>(0), found.elements::<i64>(1)),
             (vec![200; 3], vec![1; 3])
         );
+    }
+
+    #[test]
+    fn a_huge_window_takes_no_longer_than_the_image() {
+        let mut d = MaxPoolWithIndicesDescriptor::new(&[u32::MAX, u32::MAX]).unwrap();
+        (d.pad_before[0], d.pad_before[1]) = (u32::MAX - 1, u32::MAX - 2);
+        let call = Call::new(d)
+            .input(f32s([1, 1, 1, 2], &[1.0, 2.0]))
+            .output(DataType::Float32, [1, 1, 1, 1])
+            .output(DataType::Signed64, [1, 1, 1, 1]);
+        let found = call.run();
+        assert_eq!(
+            (found.f32s(), found.elements::<i64>(1)),
+            (vec![2.0], vec![1])
+        );
+    }
+
+    #[test]
+    fn windows_may_be_dilated_and_in_any_number_of_dimensions() {
+        // 0 to 26 in a cube; every second element along each dimension, of which 26 is the last.
+        let mut d = MaxPoolWithIndicesDescriptor::new(&[2, 2, 2]).unwrap();
+        d.dilation[..3].fill(2);
+        let values: Vec<f32> = (0..27).map(|i| i as f32).collect();
+        let call = Call::new(d)
+            .input(f32s([1, 1, 3, 3, 3], &values))
+            .output(DataType::Float32, [1, 1, 1, 1, 1])
+            .output(DataType::Signed64, [1, 1, 1, 1, 1]);
+        assert_eq!(call.run().elements::<i64>(1), [26]);
+        let turned: Vec<f32> = values.iter().map(|x| -x).collect();
+        let call = Call::new(d)
+            .input(f32s([1, 1, 3, 3, 3], &turned))
+            .output(DataType::Float32, [1, 1, 1, 1, 1])
+            .output(DataType::Signed64, [1, 1, 1, 1, 1]);
+        assert_eq!(call.run().elements::<i64>(1), [0]);
     }
 }

@@ -2,18 +2,19 @@
 //! sample the largest mode takes the largest of its four neighbours, each times its weight.
 
 use armnn_backend_api::{
-    DataType, LayerView, PoolingAlgorithm, Result, RoiAlignDescriptor, Workload,
+    BackendError, DataType, LayerView, PoolingAlgorithm, Result, RoiAlignDescriptor, Workload,
 };
 
 use crate::{
     element_type::INDICES,
+    float_tensors::{ScratchLen, float_function},
     gather_nd::outside,
-    layer_checks::{dims_of_rank, input, invalid, output, refusal, require_input, require_output},
-    workload_function::workload_function,
+    layer_checks::{
+        FLOATS, dims_of_rank, input, invalid, output, refusal, require_input, require_output,
+    },
 };
 
 pub(crate) fn check(layer: LayerView<'_>, d: &RoiAlignDescriptor) -> Result<()> {
-    const FLOAT32: &[&[DataType]] = &[&[DataType::Float32]];
     if !matches!(
         d.pool_type(),
         PoolingAlgorithm::Average | PoolingAlgorithm::Max
@@ -23,10 +24,17 @@ pub(crate) fn check(layer: LayerView<'_>, d: &RoiAlignDescriptor) -> Result<()> 
             d.pool_type()
         )));
     }
-    require_input(layer, 0, FLOAT32)?;
-    require_input(layer, 1, FLOAT32)?;
-    require_input(layer, 2, INDICES)?;
-    require_output(layer, 0, FLOAT32)
+    if d.sampling_ratio > MOST_SAMPLES {
+        return Err(refusal(format_args!(
+            "{} samples along each side are asked for; supported: at most {MOST_SAMPLES}",
+            d.sampling_ratio
+        )));
+    }
+    require_output(layer, 0, &[FLOATS])?;
+    let common: &[&[DataType]] = &[&[output(layer, 0)?.data_type()]];
+    require_input(layer, 0, common)?;
+    require_input(layer, 1, common)?;
+    require_input(layer, 2, INDICES)
 }
 
 pub(crate) fn workload(layer: LayerView<'_>, d: &RoiAlignDescriptor) -> Result<Box<dyn Workload>> {
@@ -42,10 +50,10 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &RoiAlignDescriptor) -> Result<B
     }
     let d = *d;
     let index_type = input(layer, 2)?.data_type();
-    workload_function(layer, 0, move |call| {
-        let (x, regions) = (call.input::<f32>(0)?, call.input::<f32>(1)?);
+    float_function(layer, ScratchLen::default(), move |call, tensors| {
+        let [x, regions, ..] = tensors.inputs;
         let batch_indices = call.indices(2, index_type)?;
-        let out = call.output::<f32>(0)?;
+        let out = &mut *tensors.outputs[0];
         if out.is_empty() {
             return Ok(());
         }
@@ -58,7 +66,7 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &RoiAlignDescriptor) -> Result<B
             let batch = batch_indices.get(i);
             let at = usize::try_from(batch).ok().filter(|&b| b < batches);
             let at = at.ok_or_else(|| outside(batch, batches))?;
-            let bins = Bins::new(&d, region);
+            let bins = Bins::new(&d, region).ok_or_else(|| too_large(i))?;
             let planes = x[at * channels * height * width..].chunks_exact(height * width);
             for (plane, out) in planes.zip(out.chunks_exact_mut(out_h * out_w)) {
                 for (position, out) in out.iter_mut().enumerate() {
@@ -81,10 +89,19 @@ struct Bins {
 }
 
 /// Samples along each side of a bin at most, so that no region takes for ever.
-const MOST_SAMPLES: f32 = 4096.0;
+const MOST_SAMPLES: u32 = 4096;
+
+#[cold]
+fn too_large(region: usize) -> BackendError {
+    BackendError::new(format!(
+        "region {region} asks for more than {MOST_SAMPLES} samples along a side of an output \
+         element"
+    ))
+}
 
 impl Bins {
-    fn new(d: &RoiAlignDescriptor, region: &[f32]) -> Self {
+    /// `None` if there were too many samples.
+    fn new(d: &RoiAlignDescriptor, region: &[f32]) -> Option<Self> {
         let offset = if d.half_pixel == 1 { 0.5 } else { 0.0 };
         let mut scaled = [0.0; 4];
         for (to, &from) in scaled.iter_mut().zip(region) {
@@ -97,16 +114,20 @@ impl Bins {
         }
         let (rows, columns) = (d.output_height as f32, d.output_width as f32);
         let samples = |size: f32, count: f32| match d.sampling_ratio {
-            0 => (size / count).ceil().clamp(0.0, MOST_SAMPLES) as usize,
-            ratio => (ratio as usize).min(MOST_SAMPLES as usize),
+            // None of a region without a size, or one that is no number.
+            0 => Some((size / count).ceil().max(0.0) as u32).filter(|&n| n <= MOST_SAMPLES),
+            ratio => Some(ratio),
         };
-        Self {
+        Some(Self {
             top,
             left,
             height: height / rows,
             width: width / columns,
-            samples: (samples(height, rows), samples(width, columns)),
-        }
+            samples: (
+                samples(height, rows)? as usize,
+                samples(width, columns)? as usize,
+            ),
+        })
     }
 
     fn value(
@@ -169,7 +190,9 @@ fn neighbours(plane: &[f32], height: usize, width: usize, y: f32, x: f32) -> [f3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_harness::{Call, assert_close, f32s, sample_values, typed};
+    use crate::test_harness::{
+        Call, assert_close, assert_refused, f16s, f32s, sample_values, typed,
+    };
 
     fn aligned(pool_type: PoolingAlgorithm, half_pixel: u32, sampling_ratio: u32) -> Vec<f32> {
         let d = RoiAlignDescriptor {
@@ -217,21 +240,42 @@ mod tests {
     }
 
     #[test]
-    fn regions_beyond_all_bounds_end() {
-        let call = Call::new(RoiAlignDescriptor::new(1, 1, 1.0))
-            .input(f32s([1, 1, 1, 1], &[1.0]))
-            .input(f32s(
-                [2, 4],
-                &[-1e30, 0.0, 1e30, 1.0, f32::NAN, 0.0, 1.0, 1.0],
-            ))
-            .input(typed(DataType::Signed64, [2], &[0i64, 0]))
-            .output(DataType::Float32, [2, 1, 1, 1]);
-        assert_eq!(call.run().f32s().len(), 2);
-        let call = Call::new(RoiAlignDescriptor::new(1, 1, 1.0))
+    fn regions_beyond_all_bounds_are_errors() {
+        let of = |region: [f32; 4], batch: i64| {
+            Call::new(RoiAlignDescriptor::new(1, 1, 1.0))
+                .input(f32s([1, 1, 1, 1], &[1.0]))
+                .input(f32s([1, 4], &region))
+                .input(typed(DataType::Signed64, [1], &[batch]))
+                .output(DataType::Float32, [1, 1, 1, 1])
+        };
+        let wide = of([-1e30, 0.0, 1e30, 1.0], 0);
+        assert!(wide.error().contains("region 0 asks for more than 4096"));
+        assert_eq!(of([f32::NAN, 0.0, 1.0, 1.0], 0).run().f32s(), [0.0]);
+        assert!(of([0.0; 4], 1).error().contains("index 1 is outside"));
+        let d = RoiAlignDescriptor {
+            sampling_ratio: 5000,
+            ..RoiAlignDescriptor::new(1, 1, 1.0)
+        };
+        let call = Call::new(d)
             .input(f32s([1, 1, 1, 1], &[1.0]))
             .input(f32s([1, 4], &[0.0; 4]))
-            .input(typed(DataType::Signed64, [1], &[1i64]))
+            .input(typed(DataType::Signed64, [1], &[0i64]))
             .output(DataType::Float32, [1, 1, 1, 1]);
-        assert!(call.error().contains("index 1 is outside"));
+        assert_refused(&call, &["5000 samples"]);
+    }
+
+    #[test]
+    fn float16_is_widened() {
+        // One sample in the middle of four elements.
+        let d = RoiAlignDescriptor {
+            sampling_ratio: 1,
+            ..RoiAlignDescriptor::new(1, 1, 1.0)
+        };
+        let call = Call::new(d)
+            .input(f16s([1, 1, 2, 2], &[1.0, 2.0, 3.0, 5.0]))
+            .input(f16s([1, 4], &[0.0, 0.0, 2.0, 2.0]))
+            .input(typed(DataType::Signed32, [1], &[0i32]))
+            .output(DataType::Float16, [1, 1, 1, 1]);
+        assert_eq!(call.run().f16s(), [2.75]);
     }
 }
