@@ -2,7 +2,7 @@
 
 use std::{fmt, fs::File, io::Read as _, path::Path};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use armnn_network::Network;
 
 /// How many bytes of a file are looked at to tell its format.
@@ -42,6 +42,14 @@ pub struct Model {
 /// # Errors
 /// When there is no such file, it is no model of a known format, or it is a faulty one.
 pub fn load(path: &Path) -> anyhow::Result<Model> {
+    load_signature(path, None)
+}
+
+/// Reads a model, or the function of it that has this signature.
+///
+/// # Errors
+/// As [`load`], and when there is no such signature, naming those that there are.
+pub fn load_signature(path: &Path, signature: Option<&str>) -> anyhow::Result<Model> {
     let shown = path.display();
     let file_size = expect_regular_file(path, "the model")?;
     let mut head = Vec::new();
@@ -50,9 +58,17 @@ pub fn load(path: &Path) -> anyhow::Result<Model> {
         .with_context(|| format!("cannot read the model '{shown}'"))?;
     let cannot_load = || format!("cannot load the model '{shown}'");
     let (format, network) = if armnn_tflite_parser::is_tflite(&head) {
-        let network = armnn_tflite_parser::parse(path).with_context(cannot_load)?;
+        let network = match signature {
+            Some(key) => armnn_tflite_parser::parse_signature(path, key),
+            None => armnn_tflite_parser::parse(path),
+        };
+        let network = network.with_context(cannot_load)?;
         (ModelFormat::TfLite, network)
     } else if armnn_onnx_parser::is_onnx(&head) {
+        ensure!(
+            signature.is_none(),
+            "'{shown}' is an ONNX model, which has no signatures; leave --signature out"
+        );
         let network = armnn_onnx_parser::parse(path).with_context(cannot_load)?;
         (ModelFormat::Onnx, network)
     } else {

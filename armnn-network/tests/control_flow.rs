@@ -219,6 +219,16 @@ fn a_sequence_that_is_empty_at_first_becomes_one_of_what_a_loop_inserts() {
 }
 
 #[test]
+fn a_sequence_has_no_shape() {
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", f32(&[2])).unwrap();
+    let s = add(&mut builder, SequenceOperation::Construct, &[x]).unwrap();
+    let shape = builder.add_shape_layer(s, 0, 0, DataType::Signed64, "shape");
+    let error = shape.unwrap_err().to_string();
+    assert!(error.contains("sequence of Float32[2]"), "{error}");
+}
+
+#[test]
 fn quantized_values_keep_their_quantization_through_control_flow() {
     let quantized = |scale| {
         TensorInfo::new(DataType::QAsymmU8, [2]).quantized(Quantization::per_tensor(scale, 3))

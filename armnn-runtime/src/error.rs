@@ -146,6 +146,23 @@ pub enum OptimizeError {
         /// The names of a few layers.
         some_names: Vec<String>,
     },
+    /// A pin matches only layers whose work the runtime does itself: control flow, sequences, and
+    /// arithmetic on shapes.
+    #[error(
+        "the pin {pattern}={backend} matches only layers that the runtime does itself, such as \
+         '{layer}' ({type_name}): no backend executes control flow, sequences and what is computed from \
+         shapes; leave the pin out"
+    )]
+    PinMatchesRuntime {
+        /// The pattern.
+        pattern: String,
+        /// The backend.
+        backend: BackendId,
+        /// The name of a layer that it matches.
+        layer: String,
+        /// Its type.
+        type_name: String,
+    },
     /// A pinned backend refuses its layer.
     #[error("layer '{layer}' ({layer_type}) is pinned to {backend}, which refuses it: {reason}")]
     PinRefused {

@@ -3,6 +3,7 @@
 mod aligned_buffer;
 mod backend;
 pub mod backend_registry;
+mod blob_cache;
 pub mod dynamic_backend;
 pub mod dynamic_backend_utils;
 mod error;

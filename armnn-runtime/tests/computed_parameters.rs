@@ -182,3 +182,57 @@ fn inputs_whose_dimensions_have_one_name_are_given_in_one_size() {
         );
     }
 }
+
+#[test]
+fn a_pin_of_what_the_runtime_does_itself_is_an_error_that_says_so() {
+    // Reshape(x, [1, size of x])
+    let network = || {
+        let mut builder = NetworkBuilder::new();
+        let x = builder.add_input_layer("x", f32(&[-1])).unwrap();
+        let shape = builder
+            .add_shape_layer(x, 0, 1, DataType::Signed64, "size")
+            .unwrap();
+        let one = builder
+            .add_constant_layer("one", i64(&[1]), 1i64.to_le_bytes().to_vec().into())
+            .unwrap();
+        let target = builder
+            .add_concat_layer(ConcatDescriptor { axis: 0 }, &[one, shape], "target")
+            .unwrap();
+        let rule = ParameterRule::Reshape { allow_zero: false };
+        let y = builder
+            .add_deferred_layer("y", rule, &[Some(x)], &[Some(target)], &[])
+            .unwrap();
+        builder.add_output_layer("y", y[0]).unwrap();
+        builder.finish().unwrap()
+    };
+    let options = CreationOptions::new().static_backend(StaticBackend::new::<CpuRef>());
+    let runtime = Runtime::create(options).unwrap();
+    let pinned = |pattern: &str| {
+        let options = OptimizerOptions {
+            pins: vec![(pattern.parse().unwrap(), "CpuRef".parse().unwrap())],
+            ..OptimizerOptions::default()
+        };
+        let optimized = runtime.optimize(network(), &options);
+        optimized.map(|_| ()).map_err(|e| e.to_string())
+    };
+    // Others that match are bound.
+    for pattern in ["y", "type:Reshape", "*"] {
+        assert_eq!(pinned(pattern), Ok(()), "{pattern}");
+    }
+    for (pattern, layer) in [
+        ("size", "'size' (Shape)"),
+        ("target", "'target' (Concat)"),
+        ("type:Concat", "'target' (Concat)"),
+    ] {
+        let error = pinned(pattern).unwrap_err();
+        assert!(
+            error.contains("only layers that the runtime does itself") && error.contains(layer),
+            "{error}"
+        );
+    }
+    let error = pinned("nothing").unwrap_err();
+    assert!(
+        error.contains("matches no layer") && error.contains("Concat (1), Reshape (1)"),
+        "{error}"
+    );
+}

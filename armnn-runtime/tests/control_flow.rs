@@ -366,8 +366,8 @@ fn an_input_of_the_model_may_be_a_parameter() {
 #[test]
 fn sequences_go_into_a_network_and_come_out() {
     let mut builder = NetworkBuilder::new();
-    let of = armnn_network::ValueType::Tensor(f32(&[-1]));
-    let all = armnn_network::ValueType::Sequence(Box::new(of));
+    let of = ValueType::Tensor(f32(&[-1]));
+    let all = ValueType::Sequence(Box::new(of));
     let all = builder.add_value_input("all", all).unwrap();
     let last = TensorInfo::new(DataType::Signed64, Shape::SCALAR);
     let bytes = (-1i64).to_ne_bytes().to_vec();
@@ -593,4 +593,53 @@ fn a_network_of_one_part_ends_if_it_was_interrupted_before() {
         .execute(&mut state, &[x.bytes()], &mut [&mut y])
         .unwrap();
     assert_eq!(f32::from_ne_bytes(y), 2.0);
+}
+
+#[test]
+fn what_grows_in_a_loop_is_within_the_memory_limit() {
+    // Twice the elements after each iteration.
+    let mut body = NetworkBuilder::new();
+    let number = TensorInfo::new(DataType::Signed64, Shape::SCALAR);
+    body.add_input_layer("iteration", number.clone()).unwrap();
+    let goes_on = body.add_input_layer("goes on", boolean(&[])).unwrap();
+    let x = body.add_input_layer("x", f32(&[-1])).unwrap();
+    let descriptor = armnn_backend_api::ConcatDescriptor { axis: 0 };
+    let double = body
+        .add_concat_layer(descriptor, &[x, x], "double")
+        .unwrap();
+    body.add_output_layer("goes on", goes_on).unwrap();
+    body.add_output_layer("x", double).unwrap();
+    let operation = RuntimeOperation::Loop(LoopBody {
+        network: Arc::new(body.finish().unwrap()),
+        n_carried: 1,
+    });
+    let mut builder = NetworkBuilder::new();
+    let count = builder.add_input_layer("count", number).unwrap();
+    let x = builder.add_input_layer("x", f32(&[1])).unwrap();
+    let y = builder
+        .add_runtime_layer("loop", operation, &[Some(count), None, Some(x)])
+        .unwrap();
+    builder.add_output_layer("y", y[0]).unwrap();
+    let limited = LoadOptions {
+        memory_limit: Some(1 << 20),
+        ..LoadOptions::default()
+    };
+    let loaded = load_with(builder.finish().unwrap(), limited);
+    let mut state = loaded.create_execution_state().unwrap();
+    let mut run = |count: i64| {
+        state
+            .set_input(0, i64_tensor(&[], &[count]).bytes())
+            .unwrap();
+        let result = state.execute().map_err(|e| e.to_string());
+        result.map(|()| state.output(0).len())
+    };
+    // The iteration that gives 2^16 elements has them and 2^15 twice, of 4 bytes each: 786432 bytes.
+    // What was kept for other sizes goes for that. The next one needs twice as much.
+    assert_eq!(run(16), Ok(4 << 16));
+    let error = run(17).unwrap_err();
+    assert!(
+        error.contains("'loop' (Loop), iteration 16") && error.contains("limit of 1048576 bytes"),
+        "{error}"
+    );
+    assert_eq!(run(3), Ok(4 << 3));
 }

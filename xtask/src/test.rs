@@ -54,10 +54,13 @@ fn stage_and_test(full: bool, skipped: &Path) -> Result<()> {
 /// Stages backends, and measures them.
 pub fn bench() -> Result<()> {
     let backends = stage::run()?;
-    workspace::run(
-        cargo(["bench", "--package", "dynamic-tests", "--bench", "backends"])
-            .env("ARMNN_STAGED_BACKENDS", backends),
-    )
+    for bench in ["backends", "engine"] {
+        workspace::run(
+            cargo(["bench", "--package", "dynamic-tests", "--bench", bench])
+                .env("ARMNN_STAGED_BACKENDS", &backends),
+        )?;
+    }
+    Ok(())
 }
 
 /// Where models with recorded values are, unless the environment says so.

@@ -143,7 +143,7 @@ layers! {
         ["input"] => ["output"], since 2;
     /// How many boundaries are not above each element. Output: Signed32.
     ///
-    /// Boundaries: [K], ascending, of the input's type. For NaN it is K.
+    /// Boundaries: `[K]`, ascending, of the input's type. For NaN it is K.
     Bucketize = sys::ARMNN_LAYER_BUCKETIZE, BucketizeDescriptor,
         ["input", "boundaries"] => ["output"], since 2;
     /// Columns of blocks put back to an image, where they overlap added up.
@@ -185,7 +185,7 @@ layers! {
     /// NHWC: input [N, H, W, C b b], output [N, H b, W b, C]; NCHW accordingly.
     DepthToSpace = sys::ARMNN_LAYER_DEPTH_TO_SPACE, DepthToSpaceDescriptor,
         ["input"] => ["output"], since 2;
-    /// The determinant of matrices. Input: [..., M, M], output: [...].
+    /// The determinant of matrices. Input: [..., M, M], output: `[...]`.
     Det = sys::ARMNN_LAYER_DET, DetDescriptor,
         ["input"] => ["output"], since 2;
     /// Boxes decoded from their anchors, and the best of those that do not overlap, as TensorFlow
@@ -194,7 +194,7 @@ layers! {
     /// Box encodings: [1, A, 4], y, x, height and width; scores: [1, A, C], with or without a first
     /// class for the background; anchors: [A, 4], y, x, height and width. With K = `max_detections`
     /// times `max_classes_per_detection`, the outputs are Float32: boxes [1, K, 4], top, left,
-    /// bottom and right; classes [1, K], without the background; scores [1, K]; their number [1].
+    /// bottom and right; classes [1, K], without the background; scores [1, K]; their number `[1]`.
     /// What is left over is 0.
     DetectionPostProcess = sys::ARMNN_LAYER_DETECTION_POST_PROCESS, DetectionPostProcessDescriptor,
         ["box_encodings", "scores", "anchors"] => ["detection_boxes", "detection_classes", "detection_scores", "num_detections"],
@@ -325,8 +325,8 @@ layers! {
     /// The best boxes of one class that do not overlap a better one, as TensorFlow Lite's
     /// NON_MAX_SUPPRESSION_V4 and V5.
     ///
-    /// Boxes: [B, 4], two corners, [y, x, y, x]; scores: [B]. Outputs: indices (Signed32) and
-    /// scores, both [K], with K declared and filled up with 0; and their number (Signed32), a
+    /// Boxes: [B, 4], two corners, [y, x, y, x]; scores: `[B]`. Outputs: indices (Signed32) and
+    /// scores, both `[K]`, with K declared and filled up with 0; and their number (Signed32), a
     /// scalar. A box is left out if its intersection with a better one through their union is not
     /// below the threshold, 0 if absent, or if its score is not above the score threshold, if
     /// there is one. A sigma above 0 lowers a box's score by exp(-IoU^2 / (2 sigma)) for each
@@ -361,7 +361,7 @@ layers! {
         ["input"] => ["output"], since 2;
     /// start + i delta, for i from 0 to below (limit - start) / delta.
     ///
-    /// Inputs: tensors of one element, of one type; output: [K], which depends on data. A delta of
+    /// Inputs: tensors of one element, of one type; output: `[K]`, which depends on data. A delta of
     /// 0 is an error when executed.
     Range = sys::ARMNN_LAYER_RANGE, RangeDescriptor,
         ["start", "limit", "delta"] => ["output"], since 2;

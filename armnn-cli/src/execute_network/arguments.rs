@@ -106,6 +106,15 @@ pub struct Arguments {
     #[command(flatten)]
     pub backend_options: BackendOptions,
 
+    /// The function of the model that is run, by the key of its signature. Default: the first one
+    #[arg(long, value_name = "NAME")]
+    pub signature: Option<String>,
+
+    /// A directory in which backends may keep what they compile for the model, for the next time;
+    /// nobody else should be able to write to it
+    #[arg(long, value_name = "DIR")]
+    pub cache_dir: Option<PathBuf>,
+
     /// No fallback: a layer that its first-choice backend refuses, or a preferred backend that is
     /// not there, is an error
     #[arg(long)]

@@ -49,7 +49,8 @@ const DEFAULT_TOLERANCE: f64 = 1e-3;
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     check_arguments(arguments)?;
     let mut phases = Phases::default();
-    let (model, time) = timed(|| model::load(&arguments.model_path))?;
+    let (model, time) =
+        timed(|| model::load_signature(&arguments.model_path, arguments.signature.as_deref()))?;
     phases.read_model = time;
     let request = Request {
         files: &arguments.input_tensor_data,
@@ -68,7 +69,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     print_passes(&optimized);
     let rewrites = report::passes(optimized.rewrites());
     let backends = runtime.backend_report();
-    let (loaded, time) = timed(|| runtime.load_network(optimized, LoadOptions::default()))
+    let load_options = LoadOptions {
+        cache_directory: arguments.cache_dir.clone(),
+        ..LoadOptions::default()
+    };
+    let (loaded, time) = timed(|| runtime.load_network(optimized, load_options))
         .context("the model cannot be loaded on its backends")?;
     phases.load = time;
     let shapes = steps::shapes(inputs.iter().map(|input| &input.info));
@@ -117,7 +122,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         drawing::write(loaded.network(), &assignment, path)?;
     }
     let profile = match &arguments.profile {
-        Some(path) => Some(profile::write(&mut state, loaded.network(), path)?),
+        Some(path) => Some(profile::write(&mut state, path)?),
         None => None,
     };
     let report = Report::new(Run {

@@ -1,11 +1,13 @@
 //! `--profile`: one more run of the model, timed step by step, as a trace that Chrome
 //! (chrome://tracing) and Perfetto show.
 
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
 use anyhow::Context as _;
-use armnn_network::{LayerId, Network};
-use armnn_runtime::{BackendId, ExecutionState, ProfileEvent, StepTime};
+use armnn_network::LayerId;
+use armnn_runtime::{
+    AssignmentReport, BackendId, ExecutionState, LayerAssignment, ProfileEvent, StepTime,
+};
 use serde::Serialize;
 
 /// A trace in the format of Chrome's trace viewer, version "JSON Object Format".
@@ -38,7 +40,7 @@ struct Args<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     layers: Vec<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    types: Vec<String>,
+    types: Vec<&'a str>,
 }
 
 /// What was timed.
@@ -70,11 +72,7 @@ pub struct TimedLayers {
 ///
 /// # Errors
 /// When a backend fails, or the file cannot be written.
-pub fn write(
-    state: &mut ExecutionState,
-    network: &Network,
-    path: &Path,
-) -> anyhow::Result<Profile> {
+pub fn write(state: &mut ExecutionState, path: &Path) -> anyhow::Result<Profile> {
     state.set_profiling(true);
     state
         .execute()
@@ -82,21 +80,22 @@ pub fn write(
     let steps = state.step_times();
     let recorded = state.take_profile();
     state.set_profiling(false);
-    let text = serde_json::to_string(&trace(&steps, &recorded, network))
+    let report = state.report();
+    let layers = Layers::new(&report);
+    let text = serde_json::to_string(&trace(&steps, &recorded, &layers))
         .context("cannot write the profile")?;
     std::fs::write(path, text)
         .with_context(|| format!("cannot write the profile to '{}'", path.display()))?;
-    let timed =
-        |backend: Option<&BackendId>, name: &str, layers: &[LayerId], ns: u64| TimedLayers {
-            backend: backend.map(BackendId::to_string),
-            name: name.to_owned(),
-            layers: layers.iter().map(|&LayerId(index)| index).collect(),
-            first: layers.first().map(|&id| {
-                let layer = network.layer(id);
-                (layer.name.clone(), layer.layer_type().to_string())
-            }),
-            ms: ns as f64 / 1e6,
-        };
+    let timed = |backend: Option<&BackendId>, name: &str, ids: &[LayerId], ns: u64| TimedLayers {
+        backend: backend.map(BackendId::to_string),
+        name: name.to_owned(),
+        layers: ids.iter().map(|&LayerId(index)| index).collect(),
+        first: ids.first().map(|&id| {
+            let name = layers.name(id).to_owned();
+            (name, layers.type_name(id).to_owned())
+        }),
+        ms: ns as f64 / 1e6,
+    };
     Ok(Profile {
         steps: steps
             .iter()
@@ -116,16 +115,31 @@ pub fn write(
     })
 }
 
-fn trace<'a>(steps: &[StepTime], recorded: &[ProfileEvent], network: &'a Network) -> Trace<'a> {
+/// The layers of a report, by number: those of bodies of control flow are not in the network itself.
+struct Layers<'a>(HashMap<LayerId, &'a LayerAssignment>);
+
+impl<'a> Layers<'a> {
+    fn new(report: &'a AssignmentReport) -> Self {
+        let layers = report.layers.iter();
+        Self(layers.map(|layer| (layer.layer, layer)).collect())
+    }
+
+    fn name(&self, id: LayerId) -> &'a str {
+        self.0.get(&id).map_or("", |layer| &layer.name)
+    }
+
+    fn type_name(&self, id: LayerId) -> &'a str {
+        self.0.get(&id).map_or("", |layer| &layer.type_name)
+    }
+}
+
+fn trace<'a>(steps: &[StepTime], recorded: &[ProfileEvent], layers_of: &Layers<'a>) -> Trace<'a> {
     let begin = steps.iter().map(|step| step.start_ns).min().unwrap_or(0);
     let micros = |ns: u64| ns.saturating_sub(begin) as f64 / 1000.0;
-    let args = |layers: &[LayerId]| {
-        let layers = layers.iter().map(|id| network.layer(*id));
-        Args {
-            name: None,
-            layers: layers.clone().map(|layer| layer.name.as_str()).collect(),
-            types: layers.map(|layer| layer.type_name()).collect(),
-        }
+    let args = |layers: &[LayerId]| Args {
+        name: None,
+        layers: layers.iter().map(|&id| layers_of.name(id)).collect(),
+        types: layers.iter().map(|&id| layers_of.type_name(id)).collect(),
     };
     let span = |name: String, cat, tid, start: u64, end: u64, args| Event {
         name,
@@ -152,11 +166,11 @@ fn trace<'a>(steps: &[StepTime], recorded: &[ProfileEvent], network: &'a Network
             });
         let name = match step.layers.as_slice() {
             [] => "step".to_owned(),
-            [layer] => network.layer(*layer).name.clone(),
+            [layer] => layers_of.name(*layer).to_owned(),
             [first, .., last] => format!(
                 "{} … {} ({} layers)",
-                network.layer(*first).name,
-                network.layer(*last).name,
+                layers_of.name(*first),
+                layers_of.name(*last),
                 step.layers.len()
             ),
         };
@@ -212,5 +226,67 @@ fn trace<'a>(steps: &[StepTime], recorded: &[ProfileEvent], network: &'a Network
     Trace {
         display_time_unit: "ms",
         events,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use armnn_network::{NetworkBuilder, RuntimeOperation};
+    use armnn_runtime::{
+        CreationOptions, DataType, LoadOptions, OptimizerOptions, Runtime, Shape, StaticBackend,
+        TensorInfo,
+    };
+
+    use super::*;
+
+    #[test]
+    fn layers_of_bodies_have_their_names() {
+        let info = TensorInfo::new(DataType::Float32, [2]);
+        let body = |name: &str| {
+            let mut builder = NetworkBuilder::new();
+            let x = builder.add_input_layer("x", info.clone()).unwrap();
+            let y = builder.add_abs_layer(x, name).unwrap();
+            builder.add_output_layer("y", y).unwrap();
+            Arc::new(builder.finish().unwrap())
+        };
+        let mut builder = NetworkBuilder::new();
+        let condition = TensorInfo::new(DataType::Boolean, Shape::SCALAR);
+        let condition = builder.add_input_layer("condition", condition).unwrap();
+        let x = builder.add_input_layer("x", info.clone()).unwrap();
+        let operation = RuntimeOperation::If {
+            then_body: body("then"),
+            else_body: body("else"),
+        };
+        let y = builder
+            .add_runtime_layer("if", operation, &[Some(condition), Some(x)])
+            .unwrap();
+        builder.add_output_layer("y", y[0]).unwrap();
+        let options =
+            CreationOptions::new().static_backend(StaticBackend::new::<cpu_ref::CpuRef>());
+        let runtime = Runtime::create(options).unwrap();
+        let options = OptimizerOptions::default();
+        let network = runtime
+            .optimize(builder.finish().unwrap(), &options)
+            .unwrap();
+        let loaded = runtime
+            .load_network(network, LoadOptions::default())
+            .unwrap();
+        let mut state = loaded.create_execution_state().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace.json");
+        // The condition is 0.
+        let profile = write(&mut state, &path).unwrap();
+        let first = profile.steps[0].first.clone();
+        assert_eq!(
+            first,
+            Some(("else".to_owned(), "ElementwiseUnary".to_owned()))
+        );
+        let trace = std::fs::read_to_string(path).unwrap();
+        assert!(
+            trace.contains("\"else\"") && !trace.contains("\"then\""),
+            "{trace}"
+        );
     }
 }

@@ -78,7 +78,8 @@ impl NetworkBuilder {
     /// of one dimension, of Signed32 or Signed64.
     ///
     /// # Errors
-    /// When there are no such dimensions, or the data type is another.
+    /// When the input is no tensor of elements, there are no such dimensions, or the data type is
+    /// another.
     #[doc(alias = "AddShapeLayer")]
     pub fn add_shape_layer(
         &mut self,
@@ -88,18 +89,25 @@ impl NetworkBuilder {
         data_type: DataType,
         name: &str,
     ) -> Result<TensorId> {
-        let shape = self
-            .known_tensor(input, || format!("layer '{name}' (Shape)"))?
-            .info
-            .shape;
-        let problem = |field, value: String, rule: String| NetworkError::Operation {
+        let tensor = self.known_tensor(input, || format!("layer '{name}' (Shape)"))?;
+        let (shape, value_type) = (tensor.info.shape, tensor.value_type.clone());
+        let error = |problem: LayerProblem| NetworkError::Operation {
             layer: name.to_owned(),
             operation: "Shape".to_owned(),
             inputs: input_list(std::iter::once(
                 self.tensor(input)
                     .map(|t| (t.name.as_str(), t.info.data_type, t.info.shape)),
             )),
-            problem: Box::new(LayerProblem::Descriptor { field, value, rule }),
+            problem: Box::new(problem),
+        };
+        if let Some(found) = value_type {
+            return Err(error(LayerProblem::NoTensor {
+                tensor: "the input".to_owned(),
+                found: found.to_string(),
+            }));
+        }
+        let problem = |field, value: String, rule: String| {
+            error(LayerProblem::Descriptor { field, value, rule })
         };
         if !matches!(data_type, DataType::Signed32 | DataType::Signed64) {
             let rule = "Signed32 or Signed64".to_owned();

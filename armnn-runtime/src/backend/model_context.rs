@@ -4,6 +4,8 @@ use std::{
     collections::HashSet,
     ffi::c_void,
     mem::ManuallyDrop,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
     ptr::{NonNull, null_mut},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
@@ -19,7 +21,9 @@ use super::{
     BackendInstance, Claims, ErrorBuffer, ExecutionHandle, TensorHandleRef, WorkloadHandle,
     instance::{check_aligned, check_size, mandatory},
 };
-use crate::{error::ExecuteError, options::BackendOption, thread_pool::ThreadPool};
+use crate::{
+    blob_cache::BlobCache, error::ExecuteError, options::BackendOption, thread_pool::ThreadPool,
+};
 
 /// A model context of a backend.
 pub(crate) struct ModelContextHandle {
@@ -58,6 +62,7 @@ struct Functions {
 struct Host {
     raw: sys::ArmnnModelHost,
     pool: Arc<ThreadPool>,
+    cache: Option<BlobCache>,
     released: Mutex<HashSet<u64>>,
     // Constants whose data was in a view.
     shown: Mutex<HashSet<u64>>,
@@ -73,7 +78,11 @@ impl ModelContextHandle {
         backend: &Arc<BackendInstance>,
         options: &[BackendOption],
         pool: &Arc<ThreadPool>,
+        cache_directory: Option<&Path>,
     ) -> Result<Arc<Self>, BackendError> {
+        let cache = cache_directory
+            .map(|directory| BlobCache::new(directory, backend.id(), backend.version()));
+        let has_cache = cache.is_some();
         let mut host = Box::new(Host {
             raw: sys::ArmnnModelHost {
                 struct_size: size_of::<sys::ArmnnModelHost>(),
@@ -82,9 +91,10 @@ impl ModelContextHandle {
                 reserved: 0,
                 release_constant: Some(release_constant),
                 parallel_for: Some(parallel_for),
-                cache_get: None,
-                cache_put: None,
+                cache_get: has_cache.then_some(cache_get),
+                cache_put: has_cache.then_some(cache_put),
             },
+            cache,
             pool: Arc::clone(pool),
             released: Mutex::default(),
             shown: Mutex::default(),
@@ -352,6 +362,72 @@ impl Drop for ModelContextHandle {
                 ManuallyDrop::drop(&mut self.host);
             }
         }
+    }
+}
+
+unsafe extern "C" fn cache_get(
+    host: *mut c_void,
+    key: *const u8,
+    key_len: usize,
+    sink: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize)>,
+    data: *mut c_void,
+) -> sys::ArmnnStatus {
+    let found = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: `host` is the object that was given to the backend with this function, and the
+        // backend passes a valid key.
+        let (host, key) = unsafe { (&*host.cast::<Host>(), bytes(key, key_len)) };
+        host.cache.as_ref()?.get(key?)
+    }));
+    match (found, sink) {
+        (Ok(Some(blob)), Some(sink)) => {
+            // SAFETY: the backend passes a function and what it is called with; the blob is valid
+            // for the call.
+            unsafe { sink(data, blob.as_ptr(), blob.len()) };
+            sys::ARMNN_STATUS_OK
+        }
+        (Ok(Some(_)), None) => sys::ARMNN_STATUS_INVALID_ARGUMENT,
+        (Ok(None), _) => sys::ARMNN_STATUS_UNAVAILABLE,
+        (Err(_), _) => sys::ARMNN_STATUS_ERROR,
+    }
+}
+
+unsafe extern "C" fn cache_put(
+    host: *mut c_void,
+    key: *const u8,
+    key_len: usize,
+    blob: *const u8,
+    len: usize,
+) -> sys::ArmnnStatus {
+    let stored = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: `host` is the object that was given to the backend with this function, and the
+        // backend passes a valid key and blob.
+        let (host, key, blob) =
+            unsafe { (&*host.cast::<Host>(), bytes(key, key_len), bytes(blob, len)) };
+        let (Some(cache), Some(key), Some(blob)) = (&host.cache, key, blob) else {
+            return sys::ARMNN_STATUS_INVALID_ARGUMENT;
+        };
+        match cache.put(key, blob) {
+            Ok(()) => sys::ARMNN_STATUS_OK,
+            Err(problem) => {
+                log::warn!("what a backend compiled is not kept: {problem}");
+                sys::ARMNN_STATUS_ERROR
+            }
+        }
+    }));
+    stored.unwrap_or(sys::ARMNN_STATUS_ERROR)
+}
+
+/// Bytes that a backend passes; `None` for a null pointer with a length, or a length that nothing
+/// has.
+///
+/// # Safety
+/// `len` bytes at `data` are readable, unless it is null.
+unsafe fn bytes<'a>(data: *const u8, len: usize) -> Option<&'a [u8]> {
+    match (data.is_null(), isize::try_from(len)) {
+        (_, Ok(0)) => Some(&[]),
+        (true, _) | (_, Err(_)) => None,
+        // SAFETY: by the contract of this function.
+        (false, Ok(_)) => Some(unsafe { std::slice::from_raw_parts(data, len) }),
     }
 }
 

@@ -38,6 +38,8 @@ pub mod bind;
 pub mod identify;
 #[cfg(target_os = "linux")]
 mod images;
+#[cfg(target_os = "linux")]
+mod known_files;
 #[cfg(all(target_os = "linux", feature = "layout-check"))]
 pub mod layout_check;
 #[cfg(target_os = "linux")]

@@ -11,7 +11,7 @@ use armnn_network::{TensorId, VariableValue};
 use super::{
     ProfileEvent, StepTime,
     graph::LoadedVariable,
-    graph_state::{GraphState, Run, failed, interruption},
+    graph_state::{GraphState, HeldMemory, Run, failed, interruption},
     loaded_network::LoadedModel,
     segment_state::SegmentState,
 };
@@ -49,6 +49,7 @@ struct Parts {
     variables: Vec<Option<Value>>,
     times: Vec<StepTime>,
     events: Vec<ProfileEvent>,
+    memory: HeldMemory,
 }
 
 /// Ends executions of an [`ExecutionState`] from another thread.
@@ -79,6 +80,7 @@ impl ExecutionState {
                 variables: vec![None; graph.variables.len()],
                 times: Vec::new(),
                 events: Vec::new(),
+                memory: HeldMemory::default(),
             })),
         };
         let mut this = Self {
@@ -493,6 +495,7 @@ impl Parts {
             events: &mut self.events,
             interrupted,
             memory_limit: model.memory_limit,
+            memory: &self.memory,
         };
         let graph = &model.graph;
         let variables = current_variables(model, &self.variables, &mut run)?;

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use armnn_backend_api::{BackendError, Shape, Status};
@@ -43,6 +43,39 @@ struct SegmentEntry {
     shapes: Vec<Shape>,
     values: Vec<Option<KnownValue>>,
     state: SegmentState,
+    _held: Held,
+}
+
+/// Bytes that an execution state holds for the tensors of its parts, all bodies included.
+#[derive(Clone, Default)]
+pub(super) struct HeldMemory(Arc<AtomicU64>);
+
+impl HeldMemory {
+    /// Whether `bytes` more are within a limit.
+    fn has_room(&self, bytes: u64, limit: u64) -> bool {
+        let held = self.0.load(Ordering::Relaxed);
+        held.checked_add(bytes).is_some_and(|bytes| bytes <= limit)
+    }
+
+    /// Counts bytes, for as long as the result is kept.
+    fn hold(&self, bytes: u64) -> Held {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+        Held {
+            memory: self.clone(),
+            bytes,
+        }
+    }
+}
+
+struct Held {
+    memory: HeldMemory,
+    bytes: u64,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.memory.0.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 /// What the parts of one execution share.
@@ -53,6 +86,7 @@ pub(super) struct Run<'a> {
     /// Whether the execution is to end.
     pub(super) interrupted: &'a AtomicBool,
     pub(super) memory_limit: u64,
+    pub(super) memory: &'a HeldMemory,
 }
 
 pub(super) type Result<T, E = ExecuteError> = std::result::Result<T, E>;
@@ -265,14 +299,37 @@ fn run_segment(
         }
         None => {
             let plan = segment.plan(&shapes, &known).map_err(not_planned)?;
-            let state = SegmentState::new(Arc::clone(segment), plan).map_err(not_planned)?;
             if entries.len() >= KEPT_STATES {
                 entries.remove(0);
             }
+            let arena = plan.arena_len as u64;
+            let output_lens = segment.network.outputs().iter();
+            let output_lens = output_lens.map(|output| plan.byte_lens[output.tensor.index()]);
+            let input_lens = inputs.iter().map(|&slot| match &values[slot] {
+                Some(Value::Tensor(tensor)) => tensor.bytes().len(),
+                _ => 0,
+            });
+            // What goes in and out is there besides.
+            let bytes = input_lens
+                .chain(output_lens)
+                .fold(arena, |sum, len| sum.saturating_add(len as u64));
+            if !run.memory.has_room(bytes, run.memory_limit) {
+                // Those for other shapes can be made again.
+                entries.clear();
+            }
+            if !run.memory.has_room(bytes, run.memory_limit) {
+                let limit = run.memory_limit;
+                return Err(not_planned(LoadError::MemoryLimit {
+                    what: "what is computed for the sizes that values have now".to_owned(),
+                    limit,
+                }));
+            }
+            let state = SegmentState::new(Arc::clone(segment), plan).map_err(not_planned)?;
             entries.push(SegmentEntry {
                 shapes,
                 values: known,
                 state,
+                _held: run.memory.hold(arena),
             });
         }
     }

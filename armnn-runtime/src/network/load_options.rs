@@ -1,5 +1,7 @@
 //! How a network is loaded.
 
+use std::path::PathBuf;
+
 use armnn_backend_api::BackendId;
 
 use crate::options::BackendOption;
@@ -24,6 +26,12 @@ pub struct LoadOptions {
     /// For how many input shapes the network stays compiled, besides those of execution states that
     /// exist; the shapes used last stay. `None`: 64.
     pub max_plans: Option<usize>,
+    /// Where backends may keep what they compile, for the next time that the network is loaded: a
+    /// directory of the application's own, which is made if it is not there. Backends trust what
+    /// they find there, so nobody else should be able to write to it. What is damaged in it is
+    /// ignored. `None`: nothing is kept.
+    #[doc(alias = "CachedNetworkFilePath")]
+    pub cache_directory: Option<PathBuf>,
     /// Whether steps are timed and backends record theirs from the start; as
     /// [`set_profiling`](super::ExecutionState::set_profiling) for every execution state.
     #[doc(alias = "m_ProfilingEnabled")]

@@ -38,7 +38,7 @@ pub(super) struct LoadedModel {
 pub struct StepReport {
     /// The backend.
     pub backend: BackendId,
-    /// The layers.
+    /// The layers, by their numbers in the report.
     pub layers: Vec<LayerId>,
 }
 

@@ -1,6 +1,9 @@
 //! Layers of backends that are planned together.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
 use armnn_backend_api::{BackendId, Shape};
 use armnn_network::{KnownValue, LayerId, Network, TensorId};
@@ -34,6 +37,7 @@ pub(crate) struct LoadedSegment {
     /// The number of each layer in the whole model.
     pub(super) layers: Vec<LayerId>,
     backend_options: Vec<(BackendId, BackendOption)>,
+    cache_directory: Option<PathBuf>,
     pub(super) memory_limit: u64,
     max_plans: usize,
 }
@@ -80,6 +84,7 @@ impl LoadedSegment {
             value_inputs,
             layers,
             backend_options: options.backend_options.clone(),
+            cache_directory: options.cache_directory.clone(),
         }
     }
 
@@ -186,11 +191,15 @@ impl LoadedSegment {
             .filter(|(id, _)| id == instance.id())
             .map(|(_, option)| option.clone())
             .collect();
-        let context = ModelContextHandle::new(instance, &options, &self.pool).map_err(|e| {
-            LoadError::ModelContext {
-                backend: instance.id().clone(),
-                source: e,
-            }
+        let context = ModelContextHandle::new(
+            instance,
+            &options,
+            &self.pool,
+            self.cache_directory.as_deref(),
+        )
+        .map_err(|e| LoadError::ModelContext {
+            backend: instance.id().clone(),
+            source: e,
         })?;
         Ok(Arc::clone(self.contexts[backend].get_or_init(|| context)))
     }

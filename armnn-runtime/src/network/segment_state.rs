@@ -42,7 +42,8 @@ pub(crate) struct SegmentState {
 pub struct StepTime {
     /// The backend.
     pub backend: BackendId,
-    /// The layers that the step stands for.
+    /// The layers that the step stands for, by their numbers in the
+    /// [report](super::ExecutionState::report).
     pub layers: Vec<LayerId>,
     /// When its workload was called.
     pub start_ns: u64,
@@ -164,7 +165,7 @@ impl SegmentState {
         inputs: &[&[u8]],
         outputs: &mut [&mut [u8]],
     ) -> Result<(), ExecuteError> {
-        let is_aligned = |data: *const u8| data.addr() % AlignedBuffer::ALIGNMENT == 0;
+        let is_aligned = |data: *const u8| data.addr().is_multiple_of(AlignedBuffer::ALIGNMENT);
         for (index, input) in inputs.iter().enumerate() {
             let id = self.network.network.inputs()[index];
             // Backends only read inputs.

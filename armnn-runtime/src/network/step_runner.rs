@@ -44,7 +44,7 @@ pub(crate) struct StepTensors<'a> {
 pub struct ProfileEvent {
     /// The backend's name for the step.
     pub step: String,
-    /// The layers.
+    /// The layers, by their numbers in the [report](super::ExecutionState::report).
     pub layers: Vec<LayerId>,
     /// When it started.
     pub start_ns: u64,

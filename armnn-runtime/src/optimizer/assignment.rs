@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use armnn_backend_api::{BackendId, BackendKind, LayerDescriptor, LayerType};
-use armnn_network::{LayerId, Network};
+use armnn_network::{LayerId, Network, Operation};
 
 use super::{AssignmentReport, Choice, LayerAssignment, OptimizerOptions, Refusal};
 use crate::{
@@ -393,11 +393,14 @@ fn why_missing(id: &BackendId, unusable: &[(BackendId, String)]) -> String {
 }
 
 /// The layer types of a network in the order in which they occur first, with how many layers each
-/// has.
+/// has; without those that the runtime does itself, which have no type of a backend.
 fn layer_types(network: &Network) -> Vec<(LayerType, usize)> {
     let mut types: Vec<(LayerType, usize)> = Vec::new();
     for layer in network.layers() {
         let layer_type = layer.layer_type();
+        if layer_type == Operation::RUNTIME_LAYER_TYPE {
+            continue;
+        }
         match types.iter_mut().find(|(other, _)| *other == layer_type) {
             Some((_, count)) => *count += 1,
             None => types.push((layer_type, 1)),
@@ -435,12 +438,24 @@ impl PinMatches {
             .find(|(_, matched)| !**matched)
         {
             None => Ok(()),
-            Some(((pattern, backend), _)) => Err(OptimizeError::PinMatchesNothing {
-                pattern: pattern.to_string(),
-                backend: backend.clone(),
-                layer_types: layer_types(network),
-                some_names: some_names(network),
-            }),
+            Some(((pattern, backend), _)) => {
+                let (pattern_text, backend) = (pattern.to_string(), backend.clone());
+                let mut layers = network.layers().iter();
+                Err(match layers.find(|layer| pattern.matches(layer)) {
+                    Some(layer) => OptimizeError::PinMatchesRuntime {
+                        pattern: pattern_text,
+                        backend,
+                        layer: layer.name.clone(),
+                        type_name: layer.type_name(),
+                    },
+                    None => OptimizeError::PinMatchesNothing {
+                        pattern: pattern_text,
+                        backend,
+                        layer_types: layer_types(network),
+                        some_names: some_names(network),
+                    },
+                })
+            }
         }
     }
 }

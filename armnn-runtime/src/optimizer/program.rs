@@ -129,6 +129,7 @@ impl<'a> ProgramOptimizer<'a> {
         for part in network.parts() {
             parts.push(match part {
                 Part::Segment(segment) => {
+                    let segment = *segment;
                     let inputs = segment.inputs.iter().map(|&id| slots.of(id)).collect();
                     let outputs = segment.outputs.iter().map(|&id| slots.of(id)).collect();
                     let numbers = segment.layers.iter().map(|id| LayerId(first + id.0));

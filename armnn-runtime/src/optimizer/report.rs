@@ -19,7 +19,8 @@ pub struct AssignmentReport {
 /// The backend of a layer.
 #[derive(Clone, Debug)]
 pub struct LayerAssignment {
-    /// The layer.
+    /// Its number: its index in [`OptimizedNetwork::network`](super::OptimizedNetwork::network), or,
+    /// of a layer in a body of control flow, one behind those, which is no index in any network.
     pub layer: LayerId,
     /// Its name in the model.
     pub name: String,

@@ -7,10 +7,11 @@ use armnn_backend_api::{
 
 use crate::{
     activation::activate,
+    float_tensors::{ScratchLen, float_function},
     layer_checks::{
-        dims, dims_of_rank, input, invalid, output, require_input, require_named, require_output,
+        FLOATS, dims, dims_of_rank, input, invalid, output, require_input, require_named,
+        require_output,
     },
-    workload_function::workload_function,
 };
 
 fn check(layer: LayerView<'_>, direction: RecurrentDirection, functions: &[u32]) -> Result<()> {
@@ -19,17 +20,19 @@ fn check(layer: LayerView<'_>, direction: RecurrentDirection, functions: &[u32])
         let function = ActivationFunction(function);
         require_named(function, function.name())?;
     }
-    for position in 0..layer.input_indices().len() {
+    require_input(layer, 0, &[FLOATS])?;
+    let common: &[DataType] = &[input(layer, 0)?.data_type()];
+    for position in 1..layer.input_indices().len() {
         if layer.input(position).is_some() {
-            let data_type = match position {
-                4 => DataType::Signed32,
-                _ => DataType::Float32,
+            let allowed = match position {
+                4 => &[DataType::Signed32],
+                _ => common,
             };
-            require_input(layer, position, &[&[data_type]])?;
+            require_input(layer, position, &[allowed])?;
         }
     }
     for position in 0..layer.output_indices().len() {
-        require_output(layer, position, &[&[DataType::Float32]])?;
+        require_output(layer, position, &[common])?;
     }
     Ok(())
 }
@@ -243,7 +246,9 @@ impl Sizes {
             true => [batch, time, directions, hidden],
             false => [time, directions, batch, hidden],
         };
-        let n_states = layer.output_indices().len() - 1;
+        let n_states = layer.output_indices().len().saturating_sub(1);
+        input(layer, 1)?;
+        input(layer, 2)?;
         let mut fit = fits(1, &[directions, gates * hidden, size])?
             && fits(2, &[directions, gates * hidden, hidden])?
             && fits(3, &[directions, 2 * gates * hidden])?
@@ -329,95 +334,100 @@ fn workload(
     sizes: Sizes,
     step: impl Fn(&mut Cell<'_>) + Send + Sync + 'static,
 ) -> Result<Box<dyn Workload>> {
-    let n_states = layer.output_indices().len() - 1;
-    let has_cell = n_states == 2;
+    let has_cell = layer.output_indices().len() == 3;
     let states = sizes.directions * sizes.batch * sizes.hidden;
     let gates = sizes.gates * sizes.hidden;
     // Hidden states and cells, gates, and one hidden state more.
     let scratch_len = states
-        .checked_mul(2)
-        .and_then(|n| n.checked_add(gates)?.checked_add(sizes.hidden))
-        .and_then(|n| n.checked_mul(size_of::<f32>()))
-        .ok_or_else(|| invalid("its tensors are too large to compute with"))?;
-    workload_function(layer, scratch_len, move |call| {
-        let x = call.input::<f32>(0)?;
-        let (weights, recurrent) = (call.input::<f32>(1)?, call.input::<f32>(2)?);
-        let (bias, lengths) = (call.input::<f32>(3)?, call.input::<i32>(4)?);
-        let initial = [
-            call.input::<f32>(5)?,
-            if has_cell { call.input(6)? } else { &[] },
-        ];
-        let peephole = if has_cell { call.input::<f32>(7)? } else { &[] };
-        let scratch = call.scratch::<f32>()?;
-        let (h, scratch) = scratch.split_at_mut(states);
-        let (c, scratch) = scratch.split_at_mut(states);
-        let (gates, scratch) = scratch.split_at_mut(gates);
-        for (state, initial) in [(&mut *h, initial[0]), (&mut *c, initial[1])] {
-            state.fill(0.0);
-            if !initial.is_empty() {
-                state.copy_from_slice(initial);
-            }
-        }
-        let y = call.output::<f32>(0)?;
-        y.fill(0.0);
-        let part = |all: &'_ [f32], direction: usize| -> std::ops::Range<usize> {
-            let len = all.len() / sizes.directions;
-            direction * len..(direction + 1) * len
-        };
-        for direction in 0..sizes.directions {
-            let bias = &bias[part(bias, direction)];
-            let (bias, recurrent_bias) = bias.split_at(bias.len() / 2);
-            for batch in 0..sizes.batch {
-                let at = sizes.state(direction, batch);
-                let length = match lengths.get(batch) {
-                    Some(&length) => usize::try_from(length)
-                        .ok()
-                        .filter(|&n| n <= sizes.time)
-                        .ok_or_else(|| {
-                            armnn_backend_api::BackendError::new(format!(
-                                "length {length} of sequence {batch} is outside of 0 to {}",
-                                sizes.time
-                            ))
-                        })?,
-                    None => sizes.time,
-                };
-                for i in 0..length {
-                    let backwards = sizes.reverse_only || direction == 1;
-                    let time = if backwards { length - 1 - i } else { i };
-                    let row = match sizes.batch_first {
-                        true => batch * sizes.time + time,
-                        false => time * sizes.batch + batch,
-                    };
-                    gates.fill(0.0);
-                    step(&mut Cell {
-                        direction,
-                        hidden: sizes.hidden,
-                        x: &x[row * sizes.input..][..sizes.input],
-                        weights: &weights[part(weights, direction)],
-                        recurrent: &recurrent[part(recurrent, direction)],
-                        bias,
-                        recurrent_bias,
-                        peephole: &peephole[part(peephole, direction)],
-                        gates,
-                        h: &mut h[at..][..sizes.hidden],
-                        c: &mut c[at..][..sizes.hidden],
-                        scratch: &mut scratch[..sizes.hidden],
-                    });
-                    let row = match sizes.batch_first {
-                        true => (batch * sizes.time + time) * sizes.directions + direction,
-                        false => (time * sizes.directions + direction) * sizes.batch + batch,
-                    };
-                    y[row * sizes.hidden..][..sizes.hidden]
-                        .copy_from_slice(&h[at..][..sizes.hidden]);
+        .saturating_mul(2)
+        .saturating_add(gates)
+        .saturating_add(sizes.hidden);
+    float_function(
+        layer,
+        ScratchLen::floats(scratch_len),
+        move |call, tensors| {
+            let [
+                x,
+                weights,
+                recurrent,
+                bias,
+                _,
+                initial_h,
+                initial_c,
+                peephole,
+                ..,
+            ] = tensors.inputs;
+            let lengths = call.input::<i32>(4)?;
+            let [y, last_h, last_c, _] = &mut tensors.outputs;
+            let (h, scratch) = tensors.scratch.split_at_mut(states);
+            let (c, scratch) = scratch.split_at_mut(states);
+            let (gates, scratch) = scratch.split_at_mut(gates);
+            for (state, initial) in [(&mut *h, initial_h), (&mut *c, initial_c)] {
+                state.fill(0.0);
+                if !initial.is_empty() {
+                    state.copy_from_slice(initial);
                 }
             }
-        }
-        call.output::<f32>(1)?.copy_from_slice(h);
-        if has_cell {
-            call.output::<f32>(2)?.copy_from_slice(c);
-        }
-        Ok(())
-    })
+            y.fill(0.0);
+            let part = |all: &'_ [f32], direction: usize| -> std::ops::Range<usize> {
+                let len = all.len() / sizes.directions;
+                direction * len..(direction + 1) * len
+            };
+            for direction in 0..sizes.directions {
+                let bias = &bias[part(bias, direction)];
+                let (bias, recurrent_bias) = bias.split_at(bias.len() / 2);
+                for batch in 0..sizes.batch {
+                    let at = sizes.state(direction, batch);
+                    let length = match lengths.get(batch) {
+                        Some(&length) => usize::try_from(length)
+                            .ok()
+                            .filter(|&n| n <= sizes.time)
+                            .ok_or_else(|| {
+                                armnn_backend_api::BackendError::new(format!(
+                                    "length {length} of sequence {batch} is outside of 0 to {}",
+                                    sizes.time
+                                ))
+                            })?,
+                        None => sizes.time,
+                    };
+                    for i in 0..length {
+                        let backwards = sizes.reverse_only || direction == 1;
+                        let time = if backwards { length - 1 - i } else { i };
+                        let row = match sizes.batch_first {
+                            true => batch * sizes.time + time,
+                            false => time * sizes.batch + batch,
+                        };
+                        gates.fill(0.0);
+                        step(&mut Cell {
+                            direction,
+                            hidden: sizes.hidden,
+                            x: &x[row * sizes.input..][..sizes.input],
+                            weights: &weights[part(weights, direction)],
+                            recurrent: &recurrent[part(recurrent, direction)],
+                            bias,
+                            recurrent_bias,
+                            peephole: &peephole[part(peephole, direction)],
+                            gates,
+                            h: &mut h[at..][..sizes.hidden],
+                            c: &mut c[at..][..sizes.hidden],
+                            scratch: &mut scratch[..sizes.hidden],
+                        });
+                        let row = match sizes.batch_first {
+                            true => (batch * sizes.time + time) * sizes.directions + direction,
+                            false => (time * sizes.directions + direction) * sizes.batch + batch,
+                        };
+                        y[row * sizes.hidden..][..sizes.hidden]
+                            .copy_from_slice(&h[at..][..sizes.hidden]);
+                    }
+                }
+            }
+            last_h.copy_from_slice(h);
+            if has_cell {
+                last_c.copy_from_slice(c);
+            }
+            Ok(())
+        },
+    )
 }
 
 #[cfg(test)]
@@ -425,7 +435,9 @@ mod tests {
     use armnn_backend_api::LayerDescriptor;
 
     use super::*;
-    use crate::test_harness::{Call, Results, assert_close, f32s, sample_values, typed};
+    use crate::test_harness::{
+        Call, Results, assert_close, assert_refused, f16s, f32s, sample_values, typed,
+    };
 
     const TIME: i64 = 3;
     const BATCH: i64 = 2;
@@ -570,5 +582,28 @@ mod tests {
             .output(DataType::Float32, [1, 1, 1, 1])
             .output(DataType::Float32, [1, 1, 1]);
         assert!(long.error().contains("length 2 of sequence 0"));
+    }
+
+    #[test]
+    fn float16_is_rounded_once_at_the_end() {
+        // h = tanh(x w + h r + b + b'), of 1 and -2 with w = 0.5, r = 0.25, b = 0.125 and b' = 0.
+        let call = Call::new(RnnDescriptor::new(1))
+            .input(f16s([2, 1, 1], &[1.0, -2.0]))
+            .input(f16s([1, 1, 1], &[0.5]))
+            .input(f16s([1, 1, 1], &[0.25]))
+            .input(f16s([1, 2], &[0.125, 0.0]))
+            .output(DataType::Float16, [2, 1, 1, 1])
+            .output(DataType::Float16, [1, 1, 1]);
+        let first = 0.625f32.tanh();
+        let second = (-1.0 + 0.25 * first + 0.125).tanh();
+        let rounded = [first, second].map(|x| half::f16::from_f32(x).to_f32());
+        assert_eq!(call.run().f16s(), rounded);
+        let mixed = Call::new(RnnDescriptor::new(1))
+            .input(f16s([1, 1, 1], &[1.0]))
+            .input(f32s([1, 1, 1], &[0.5]))
+            .input(f16s([1, 1, 1], &[0.25]))
+            .output(DataType::Float16, [1, 1, 1, 1])
+            .output(DataType::Float16, [1, 1, 1]);
+        assert_refused(&mixed, &["the type of weights is Float32"]);
     }
 }

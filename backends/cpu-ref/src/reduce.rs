@@ -25,15 +25,16 @@ pub(crate) fn check(layer: LayerView<'_>, descriptor: &ReduceDescriptor) -> Resu
     require_named(operation, operation.name())?;
     match operation {
         ReduceOperation::Any | ReduceOperation::All => {
-            return require_one_type(layer, &[&[DataType::Boolean]]);
+            require_one_type(layer, &[&[DataType::Boolean]])
         }
-        ReduceOperation::Sum
-        | ReduceOperation::Max
-        | ReduceOperation::Mean
-        | ReduceOperation::Min
-        | ReduceOperation::Prod => require_one_type(layer, &[FLOATS, INTEGERS, QUANTIZED])?,
-        _ => require_one_type(layer, &[FLOATS])?,
-    }
+        ReduceOperation::L1 | ReduceOperation::SumSquare => {
+            require_one_type(layer, &[FLOATS, INTEGERS])
+        }
+        ReduceOperation::L2 | ReduceOperation::LogSum | ReduceOperation::LogSumExp => {
+            require_one_type(layer, &[FLOATS])
+        }
+        _ => require_one_type(layer, &[FLOATS, INTEGERS, QUANTIZED]),
+    }?;
     match output(layer, 0)?.data_type().is_quantized() {
         true => quantized::check(layer),
         false => Ok(()),

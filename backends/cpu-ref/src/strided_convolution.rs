@@ -20,7 +20,7 @@ use crate::{
     quantized_arithmetic::QuantizedElement,
     weighted_sum::{
         self, Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer,
-        by_weighted_types,
+        by_weighted_types, without_zero_point,
     },
 };
 
@@ -440,14 +440,13 @@ impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedWindo
     ) -> Result<()> {
         let windows = &self.windows;
         let (step_x, step_w) = (windows.input.channel, windows.weights.channel);
-        let narrow = |number: i32, zero: i16| (number as i16).wrapping_sub(zero);
         windows.for_each_output(context, output, |batch, channel, position| {
             let zero_w = self.layer.weight_zero_points[channel];
             let mut sum = X::Sum::ZERO.add(bias.of_channel(channel));
             windows.for_each_tap(batch, channel, position, |at_x, at_w| {
                 for i in 0..windows.in_group {
                     let x = input[at_x + i * step_x];
-                    let w = narrow(weights[at_w + i * step_w].to_i32(), zero_w);
+                    let w = without_zero_point(weights[at_w + i * step_w], zero_w);
                     sum = sum.add_product(x, w);
                 }
             });

@@ -1,30 +1,34 @@
 //! UnidirectionalSequenceLstm, by TensorFlow Lite's reference kernel (`kernels/lstm_eval.cc`).
 
+mod fixed_point;
+mod quantized;
+
 use armnn_backend_api::{
     DataType, LayerView, Result, UnidirectionalSequenceLstmDescriptor, Workload,
 };
 
 use crate::{
     activation::activate,
+    float_tensors::{FloatTensors, MAX_INPUTS, ScratchLen, float_function},
     layer_checks::{
-        dims, dims_of_rank, input, invalid, num_elements, output, require_input, require_named,
-        require_output,
+        FLOATS, dims, dims_of_rank, input, invalid, num_elements, output, require_input,
+        require_named, require_one_type,
     },
+    quantized_arithmetic::QUANTIZED,
     recurrent::multiply_add,
-    workload_function::{Call, workload_function},
 };
 
 pub(crate) fn check(layer: LayerView<'_>, d: &UnidirectionalSequenceLstmDescriptor) -> Result<()> {
     require_named(d.activation(), d.activation().name())?;
-    for position in 0..layer.input_indices().len() {
-        if layer.input(position).is_some() {
-            require_input(layer, position, &[&[DataType::Float32]])?;
-        }
+    require_input(layer, 0, &[FLOATS, &[DataType::QAsymmS8]])?;
+    if is_quantized(layer)? {
+        return quantized::check(layer, d);
     }
-    for position in 0..3 {
-        require_output(layer, position, &[&[DataType::Float32]])?;
-    }
-    Ok(())
+    require_one_type(layer, &[FLOATS])
+}
+
+fn is_quantized(layer: LayerView<'_>) -> Result<bool> {
+    Ok(QUANTIZED.contains(&input(layer, 0)?.data_type()))
 }
 
 /// Positions of inputs; those of the gates are input, forget, cell, output.
@@ -58,25 +62,37 @@ pub(crate) fn workload(
     let [cells, _] = dims_of_rank(layer, input(layer, INPUT_WEIGHTS + FORGET_GATE)?)?;
     let [_, outputs] = dims_of_rank(layer, input(layer, RECURRENT_WEIGHTS + FORGET_GATE)?)?;
     let is_there = |position: usize| layer.input(position).is_some();
-    let has_len = |position: usize, expected: usize| match layer.input(position) {
-        Some(tensor) => Ok(num_elements(layer, tensor)? == expected),
+    // An absent input has the right size, if it may be absent at all.
+    let has_size = |position: usize, factors: [usize; 2]| match layer.input(position) {
+        Some(tensor) => {
+            let expected = factors[0].checked_mul(factors[1]);
+            num_elements(layer, tensor).map(|len| Some(len) == expected)
+        }
         None => Ok(true),
     };
-    let mut fits = has_len(PROJECTION, outputs * cells)?
-        && has_len(PROJECTION_BIAS, outputs)?
-        && has_len(OUTPUT_STATE, batch * outputs)?
-        && has_len(CELL_STATE, batch * cells)?
+    let has_layer_norm = is_there(LAYER_NORM + FORGET_GATE);
+    let mut fits = has_size(PROJECTION, [outputs, cells])?
+        && has_size(PROJECTION_BIAS, [outputs, 1])?
+        && has_size(OUTPUT_STATE, [batch, outputs])?
+        && has_size(CELL_STATE, [batch, cells])?
+        && is_there(OUTPUT_STATE)
+        && is_there(CELL_STATE)
         && (is_there(PROJECTION) || outputs == cells)
         && dims(layer, output(layer, 0)?)? == [batch, outputs]
         && dims(layer, output(layer, 1)?)? == [batch, cells]
         && dims(layer, output(layer, 2)?)? == [first, second, outputs];
     for gate in 0..4 {
+        let is_used = gate != INPUT_GATE || is_there(INPUT_WEIGHTS);
         fits = fits
-            && has_len(INPUT_WEIGHTS + gate, cells * size)?
-            && has_len(RECURRENT_WEIGHTS + gate, cells * outputs)?
-            && has_len(BIASES + gate, cells)?
-            && has_len(LAYER_NORM + gate, cells)?
-            && (gate == CELL_GATE || has_len(PEEPHOLES + gate.min(2), cells)?);
+            && has_size(INPUT_WEIGHTS + gate, [cells, size])?
+            && has_size(RECURRENT_WEIGHTS + gate, [cells, outputs])?
+            && has_size(BIASES + gate, [cells, 1])?
+            && has_size(LAYER_NORM + gate, [cells, 1])?
+            && (gate == CELL_GATE || has_size(PEEPHOLES + gate.min(2), [cells, 1])?)
+            && [INPUT_WEIGHTS, RECURRENT_WEIGHTS, BIASES]
+                .iter()
+                .all(|first| is_there(first + gate) || !is_used)
+            && (!is_used || is_there(LAYER_NORM + gate) == has_layer_norm);
     }
     if !fits {
         return Err(invalid(format_args!(
@@ -84,65 +100,82 @@ pub(crate) fn workload(
              inputs, {cells} cells and {outputs} outputs"
         )));
     }
-    let lstm = Lstm {
-        d: *d,
+    let sizes = Sizes {
         time,
         batch,
         size,
         cells,
         outputs,
-        has_input_gate: is_there(INPUT_WEIGHTS),
         time_major,
     };
-    // Four gates, what goes through the projection, and the states.
-    let scratch_len = cells
-        .checked_mul(5)
-        .and_then(|n| n.checked_add(batch.checked_mul(cells.checked_add(outputs)?)?))
-        .and_then(|n| n.checked_mul(size_of::<f32>()))
-        .ok_or_else(|| invalid("its tensors are too large to compute with"))?;
-    workload_function(layer, scratch_len, move |call| lstm.run(call))
+    if is_quantized(layer)? {
+        return quantized::workload(layer, d, sizes);
+    }
+    let lstm = Lstm {
+        d: *d,
+        sizes,
+        has_input_gate: is_there(INPUT_WEIGHTS),
+    };
+    // Four gates, and what goes through the projection.
+    let scratch_len = ScratchLen::floats(cells.saturating_mul(5));
+    float_function(layer, scratch_len, move |_, tensors| {
+        lstm.run(tensors);
+        Ok(())
+    })
 }
 
-struct Lstm {
-    d: UnidirectionalSequenceLstmDescriptor,
+#[derive(Clone, Copy)]
+struct Sizes {
     time: usize,
     batch: usize,
     size: usize,
     cells: usize,
     outputs: usize,
-    has_input_gate: bool,
     time_major: bool,
 }
 
+impl Sizes {
+    /// The row of the input and the output that a step of an item of the batch has.
+    fn row(&self, step: usize, item: usize) -> usize {
+        match self.time_major {
+            true => step * self.batch + item,
+            false => item * self.time + step,
+        }
+    }
+}
+
+struct Lstm {
+    d: UnidirectionalSequenceLstmDescriptor,
+    sizes: Sizes,
+    has_input_gate: bool,
+}
+
 impl Lstm {
-    fn run(&self, call: &mut Call<'_, '_, '_, '_>) -> Result<()> {
-        let x = call.input::<f32>(0)?;
-        let weights = Weights::new(call)?;
-        let (state_in, cells_in) = (call.input(OUTPUT_STATE)?, call.input(CELL_STATE)?);
-        let scratch = call.scratch::<f32>()?;
-        let (state, scratch) = scratch.split_at_mut(self.batch * self.outputs);
-        let (cells, scratch) = scratch.split_at_mut(self.batch * self.cells);
-        let (gates, scratch) = scratch.split_at_mut(4 * self.cells);
-        let hidden = &mut scratch[..self.cells];
-        state.copy_from_slice(state_in);
-        cells.copy_from_slice(cells_in);
-        let out = call.output::<f32>(2)?;
-        for time in 0..self.time {
-            for batch in 0..self.batch {
-                let row = match self.time_major {
-                    true => time * self.batch + batch,
-                    false => batch * self.time + time,
-                };
-                let state = &mut state[batch * self.outputs..][..self.outputs];
-                let cells = &mut cells[batch * self.cells..][..self.cells];
-                let x = &x[row * self.size..][..self.size];
+    fn run(&self, tensors: &mut FloatTensors<'_>) {
+        let &Sizes {
+            time,
+            batch,
+            size,
+            cells: n_cells,
+            outputs,
+            ..
+        } = &self.sizes;
+        let x = tensors.inputs[0];
+        let weights = Weights::new(&tensors.inputs);
+        let (gates, hidden) = tensors.scratch.split_at_mut(4 * n_cells);
+        let [state, cells, out, _] = &mut tensors.outputs;
+        state.copy_from_slice(tensors.inputs[OUTPUT_STATE]);
+        cells.copy_from_slice(tensors.inputs[CELL_STATE]);
+        for step in 0..time {
+            for item in 0..batch {
+                let row = self.sizes.row(step, item);
+                let state = &mut state[item * outputs..][..outputs];
+                let cells = &mut cells[item * n_cells..][..n_cells];
+                let x = &x[row * size..][..size];
                 self.step(&weights, x, state, cells, gates, hidden);
-                out[row * self.outputs..][..self.outputs].copy_from_slice(state);
+                out[row * outputs..][..outputs].copy_from_slice(state);
             }
         }
-        call.output::<f32>(0)?.copy_from_slice(state);
-        call.output::<f32>(1)?.copy_from_slice(cells);
-        Ok(())
     }
 
     fn step(
@@ -154,7 +187,7 @@ impl Lstm {
         gates: &mut [f32],
         hidden: &mut [f32],
     ) {
-        let n = self.cells;
+        let n = self.sizes.cells;
         if n == 0 {
             state.fill(0.0);
             return;
@@ -242,29 +275,22 @@ struct Weights<'a> {
 }
 
 impl<'a> Weights<'a> {
-    fn new(call: &Call<'_, '_, 'a, '_>) -> Result<Self> {
-        let four = |first: usize| -> Result<[&'a [f32]; 4]> {
-            Ok([
-                call.input(first)?,
-                call.input(first + 1)?,
-                call.input(first + 2)?,
-                call.input(first + 3)?,
-            ])
-        };
-        Ok(Self {
-            input: four(INPUT_WEIGHTS)?,
-            recurrent: four(RECURRENT_WEIGHTS)?,
+    fn new(inputs: &[&'a [f32]; MAX_INPUTS]) -> Self {
+        let four = |first: usize| [0, 1, 2, 3].map(|gate| inputs[first + gate]);
+        Self {
+            input: four(INPUT_WEIGHTS),
+            recurrent: four(RECURRENT_WEIGHTS),
             peephole: [
-                call.input(PEEPHOLES)?,
-                call.input(PEEPHOLES + 1)?,
+                inputs[PEEPHOLES],
+                inputs[PEEPHOLES + 1],
                 &[],
-                call.input(PEEPHOLES + 2)?,
+                inputs[PEEPHOLES + 2],
             ],
-            bias: four(BIASES)?,
-            layer_norm: four(LAYER_NORM)?,
-            projection: call.input(PROJECTION)?,
-            projection_bias: call.input(PROJECTION_BIAS)?,
-        })
+            bias: four(BIASES),
+            layer_norm: four(LAYER_NORM),
+            projection: inputs[PROJECTION],
+            projection_bias: inputs[PROJECTION_BIAS],
+        }
     }
 
     /// What the activation function of a gate is applied to.

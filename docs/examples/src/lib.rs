@@ -21,6 +21,11 @@ pub struct StaticBackends;
 #[doc = include_str!("../../choosing-backends.md")]
 pub struct ChoosingBackends;
 
+/// The page on executing networks.
+#[cfg(doctest)]
+#[doc = include_str!("../../execution.md")]
+pub struct Execution;
+
 /// The page on errors.
 #[cfg(doctest)]
 #[doc = include_str!("../../troubleshooting.md")]

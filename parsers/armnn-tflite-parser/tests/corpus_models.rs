@@ -73,6 +73,9 @@ fn run_model(name: &str, folder: &Path) -> Outcome {
 
 fn check(meta: &Value, outputs: &[HostTensor], expected: &[Array]) -> Outcome {
     let tolerance = &meta["tolerance"];
+    if tolerance["kind"] == "detections" {
+        return Outcome::Refused("detections, which have a test of their own".to_owned());
+    }
     for (index, (found, expected)) in outputs.iter().zip(expected).enumerate() {
         let found_numbers = numbers(found.info().data_type, found.bytes());
         // Of large outputs, every `stride`-th element is kept.

@@ -1,8 +1,6 @@
 //! Taking every candidate through the stages.
 
 #[cfg(target_os = "linux")]
-mod harmless;
-#[cfg(target_os = "linux")]
 mod trial;
 
 use std::collections::BTreeSet;

@@ -7,13 +7,14 @@ use std::{
 
 use armnn_backend_api::BackendId;
 
-use super::{Created, Request, harmless::FileState};
+use super::{Created, Request};
 use crate::{
     dynamic_backend::DynamicBackend,
     dynamic_backend_utils::{is_backend_supported, load_dynamic_backend},
     loader::{
         discover::{self, Candidate},
         inspect::Inspection,
+        known_files::{FileState, HARMLESS},
         process_state::{ProcessState, ProcessWatch},
         verdict::{Code, Refusal, Stage, Status, Verdict},
     },
@@ -142,8 +143,8 @@ where
 
     /// Looks at the process before code of a backend runs, unless its file changed nothing before.
     fn begin(&mut self, trial: &Trial) -> Before {
-        let file = FileState::of(&trial.candidate);
-        let state = if file.is_some_and(FileState::is_harmless) {
+        let file = FileState::of_candidate(&trial.candidate);
+        let state = if file.is_some_and(|file| HARMLESS.contains(file)) {
             self.watch.forget();
             None
         } else {
@@ -200,7 +201,7 @@ where
         if let (Status::Loaded, true, Some(file)) =
             (verdict.status, changes.is_empty(), before.file)
         {
-            file.set_harmless();
+            HARMLESS.insert(file);
         }
         self.settle_changed(trial.place, verdict, changes);
     }

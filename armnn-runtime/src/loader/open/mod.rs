@@ -17,6 +17,7 @@ use super::{
     handle::Handle,
     images::{self, Image, MappedFile},
     inspect::{Inspection, linker_tables},
+    known_files::{FileState, SOUND},
     verdict::{Code, Refusal, Stage},
 };
 use crate::{dynamic_backend::DynamicBackendError, dynamic_backend_utils::open_handle, forks};
@@ -50,7 +51,7 @@ pub unsafe fn open(candidate: &Candidate, inspection: &Inspection) -> Result<Han
         return Err(harmful_refusal(&harmful));
     }
     let file = candidate.open()?;
-    linker_tables::check(&file).map_err(|what| damaged_refusal(&what))?;
+    check_tables(&file)?;
     let path = unused_path(&candidate.canonical_path, &file, &before);
     // SAFETY: the caller takes the responsibility for the library's code.
     let mut handle = unsafe { open_handle(&path) }
@@ -120,6 +121,19 @@ fn harmful_refusal(harmful: &dependencies::Harmful) -> Refusal {
         "install {} again, or build it without an executable stack",
         harmful.path.display()
     ))
+}
+
+/// Refuses a file whose tables the dynamic linker cannot follow.
+fn check_tables(file: &File) -> Result<(), Refusal> {
+    let state = FileState::of_file(file);
+    if state.is_some_and(|state| SOUND.contains(state)) {
+        return Ok(());
+    }
+    linker_tables::check(file).map_err(|what| damaged_refusal(&what))?;
+    if let Some(state) = state {
+        SOUND.insert(state);
+    }
+    Ok(())
 }
 
 fn damaged_refusal(what: &str) -> Refusal {

@@ -10,9 +10,12 @@
 //! * A layer goes only if that leaves fewer layers; a layer that several read is folded only if it
 //!   is folded into all of them.
 //! * A layer with a backend hint, or one that a pin matches, stays. It may take in others.
-//! * Constants that are cast or dequantized at run time stay as they are: what depends on
-//!   constants alone stands in the subgraph of the backend that reads it, which may claim it along
-//!   with the reader and take the narrow type.
+//! * No pass absorbs a Cast or a Dequantize of a constant. What depends on constants alone stands in
+//!   the subgraph of the backend that reads it, which claims it along with the reader if it takes the
+//!   narrow type; where it does not, the conversion is done once. A layer of mixed types, such as a
+//!   FullyConnected of Float32 with weights of Float16, is shown to no backend: backends rely on
+//!   it that weights have the type of the input, and one that looks at the input alone would read
+//!   beyond the end of the constant.
 
 mod batch_norm;
 mod dead_layers;

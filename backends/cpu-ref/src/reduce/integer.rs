@@ -70,6 +70,20 @@ impl<T: Integer> Kernel for IntegerReduce<T> {
                 });
                 (|product, _| T::from_bits(product), 1)
             }
+            ReduceOperation::SumSquare => {
+                reduce.fold(input, sums, 0, |sum, x: T| {
+                    sum.wrapping_add(x.bits().wrapping_mul(x.bits()))
+                });
+                (|sum, _| T::from_bits(sum), 1)
+            }
+            ReduceOperation::L1 => {
+                reduce.fold(input, sums, 0, |sum, x: T| {
+                    let is_below = x.ordered() < T::from_bits(0).ordered();
+                    let bits = x.bits();
+                    sum.wrapping_add(if is_below { bits.wrapping_neg() } else { bits })
+                });
+                (|sum, _| T::from_bits(sum), 1)
+            }
             operation => {
                 reduce.fold(input, sums, 0, |sum, x: T| sum.wrapping_add(x.bits()));
                 if operation == ReduceOperation::Mean {

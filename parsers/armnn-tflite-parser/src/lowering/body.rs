@@ -279,7 +279,9 @@ impl<'m, 'a> Context<'_, 'm, 'a> {
 
 impl<'m, 'a> Lowering<'m, 'a> {
     /// Checks that a subgraph may be called from here.
-    pub(super) fn check_call(&self, index: usize) -> Result {
+    pub(super) fn check_call(&mut self, index: usize) -> Result {
+        let tensors = self.shared.model.subgraphs[index].tensors.len();
+        self.charge(tensors.saturating_add(1))?;
         if index == self.index || self.callers.contains(&index) {
             return Err(Problem::unsupported(format!(
                 "recursion: subgraph {index} calls itself"

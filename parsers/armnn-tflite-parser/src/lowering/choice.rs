@@ -172,6 +172,9 @@ pub(super) fn cumsum(context: &mut Context<'_, '_, '_>) -> Result {
 /// The boundaries are Float32; other numbers are compared with them as such.
 pub(super) fn bucketize(context: &mut Context<'_, '_, '_>) -> Result {
     let boundaries = context.options::<BucketizeOptionsRef<'_>>()?.boundaries()?;
+    // Before they are read: operators may share them in the file.
+    let bytes = boundaries.map_or(0, |b| b.len()).saturating_mul(8);
+    super::constants::charge(&mut context.lowering.shared.constant_budget, bytes)?;
     let boundaries: Vec<f32> = boundaries.into_iter().flatten().collect();
     if !boundaries.is_sorted() {
         return Err(Problem::malformed("its boundaries are not in order"));

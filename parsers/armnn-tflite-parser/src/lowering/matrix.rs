@@ -83,11 +83,9 @@ pub(super) fn batch_matmul(context: &mut Context<'_, '_, '_>) -> Result {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op, TensorType};
+    use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op};
     use crate::schema_writer_generated as write;
-    use crate::test_model::{
-        assert_refused, descriptors, float, lower, outputs, typed, types, zeros,
-    };
+    use crate::test_model::{descriptors, float, lower, outputs, types, zeros};
     use armnn_backend_api::{LayerDescriptor, LayerType};
 
     fn options(keep_num_dims: bool, function: ActivationFunctionType) -> write::BuiltinOptions {

@@ -72,9 +72,10 @@ use variables::Variables;
 /// The subgraph that is lowered unless a signature names another.
 const MAIN: usize = 0;
 
-/// How many operators are lowered at most, beside four times those of the model: subgraphs that are
-/// called from several places are lowered for each.
-const MORE_OPERATORS: usize = 10_000;
+/// What lowering subgraphs may cost, beside sixteen times what each of the model's takes once:
+/// subgraphs that are called from several places are lowered for each, and bodies of loops until
+/// nothing new comes up.
+const MORE_WORK: usize = 10_000;
 
 /// Lowers the first subgraph, or the one of a signature.
 pub(crate) fn lower(
@@ -129,19 +130,19 @@ struct Shared<'m, 'a> {
     stand_in_budget: usize,
     /// Bytes that constants which are no part of the file may still have.
     constant_budget: usize,
-    /// Operators that may still be lowered.
-    operator_budget: usize,
+    /// What lowering subgraphs may still cost.
+    work_budget: usize,
 }
 
 impl<'m, 'a> Shared<'m, 'a> {
     fn new(model: &'m Model<'a>, options: &'m TfliteParserOptions) -> Self {
-        let operators = model.subgraphs.iter().map(|graph| graph.operators.len());
-        let operators = operators.fold(0usize, usize::saturating_add);
+        let work = model.subgraphs.iter().map(subgraph::work);
+        let work = work.fold(0usize, usize::saturating_add);
         Self {
             variables: Variables::survey(model),
             stand_in_budget: stand_in::budget(model),
             constant_budget: constants::budget(model),
-            operator_budget: operators.saturating_mul(4).saturating_add(MORE_OPERATORS),
+            work_budget: work.saturating_mul(16).saturating_add(MORE_WORK),
             ..Self::vacant(model, options)
         }
     }
@@ -157,7 +158,7 @@ impl<'m, 'a> Shared<'m, 'a> {
             prefixes: HashSet::new(),
             stand_in_budget: 0,
             constant_budget: 0,
-            operator_budget: 0,
+            work_budget: 0,
         }
     }
 }

@@ -320,3 +320,76 @@ impl Context<'_, '_, '_> {
         self.cast_step(id, DataType::Float32)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op};
+    use crate::schema_writer_generated as write;
+    use crate::test_model::{TestModel, TestTensor, float, floats_constant, load};
+
+    fn state(shape: &[i32]) -> TestTensor {
+        let mut tensor = float(shape);
+        tensor.tensor.is_variable = true;
+        tensor
+    }
+
+    /// The outputs of steps of one number, of an operator with these weights, a bias and a state.
+    fn steps(
+        operator: Op,
+        constants: [TestTensor; 3],
+        state_shape: &[i32],
+        options: write::BuiltinOptions,
+        inputs: &[f32],
+    ) -> Vec<f32> {
+        let mut model = TestModel::default();
+        let x = model.input(float(&[1, 1]));
+        let [weights, recurrent, bias] = constants.map(|tensor| model.tensor(tensor));
+        let kept = model.tensor(state(state_shape));
+        let y = model.tensor(float(&[1, 1]));
+        let read = [x, weights, recurrent, bias, kept];
+        model.operator(operator, &read, &[y], Some(options));
+        model.output(y);
+        let loaded = load(model.parse().unwrap());
+        let mut state = loaded.create_execution_state().unwrap();
+        let mut step = |x: &f32| {
+            state.set_input(0, &x.to_ne_bytes()).unwrap();
+            state.execute().unwrap();
+            f32::from_ne_bytes(state.output(0).try_into().unwrap())
+        };
+        inputs.iter().map(&mut step).collect()
+    }
+
+    #[test]
+    fn a_state_goes_from_step_to_step() {
+        let options = write::RnnOptions {
+            fused_activation_function: ActivationFunctionType::Relu,
+            ..write::RnnOptions::default()
+        };
+        let options = write::BuiltinOptions::RnnOptions(Box::new(options));
+        let constants = [
+            floats_constant(&[1, 1], &[2.0]),
+            floats_constant(&[1, 1], &[0.5]),
+            floats_constant(&[1], &[1.0]),
+        ];
+        // h = max(0, 2 x + h / 2 + 1)
+        let found = steps(Op::Rnn, constants, &[1, 1], options, &[1.0, 0.0, -3.0]);
+        assert_eq!(found, [3.0, 2.5, 0.0]);
+    }
+
+    #[test]
+    fn what_a_filter_gave_is_weighted_over_time() {
+        let options = write::SvdfOptions {
+            rank: 1,
+            ..write::SvdfOptions::default()
+        };
+        let options = write::BuiltinOptions::SvdfOptions(Box::new(options));
+        let constants = [
+            floats_constant(&[1, 1], &[1.0]),
+            floats_constant(&[1, 2], &[0.5, 2.0]),
+            floats_constant(&[1], &[0.25]),
+        ];
+        // Half of the step before, and twice this one.
+        let found = steps(Op::Svdf, constants, &[1, 2], options, &[1.0, 3.0, 0.0]);
+        assert_eq!(found, [2.25, 6.75, 1.75]);
+    }
+}

@@ -179,17 +179,13 @@ pub(super) fn dynamic_slice(context: &mut Context<'_, '_, '_>) -> Result {
             "a slice of dimensions that are not known",
         ));
     }
-    let most: Vec<i64> = shape
-        .dims()
-        .iter()
-        .zip(&sizes)
-        .map(|(dim, size)| dim - size)
-        .collect();
-    if sizes.iter().any(|&size| size < 0) || most.iter().any(|&most| most < 0) {
+    let pairs = || shape.dims().iter().zip(&sizes);
+    if pairs().any(|(&dim, &size)| size < 0 || size > dim) {
         return Err(Problem::malformed(format!(
             "a slice of {sizes:?} of {shape}"
         )));
     }
+    let most: Vec<i64> = pairs().map(|(dim, size)| dim - size).collect();
     let begin = starts(context, 1)?;
     let zeros = context.integer_list(DataType::Signed64, &vec![0; sizes.len()])?;
     let most = context.integer_list(DataType::Signed64, &most)?;

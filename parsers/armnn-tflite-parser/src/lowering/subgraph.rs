@@ -10,7 +10,7 @@ use super::problem::{Problem, Result};
 use super::variables::VariableId;
 use super::{Shared, cut, operators, stand_in, tensor_info};
 use crate::error::{Place, TfliteParserError};
-use crate::model::{Signature, SubGraph, Tensor};
+use crate::model::{Operator, Signature, SubGraph, Tensor};
 
 /// The state of the lowering of a subgraph.
 pub(super) struct Lowering<'m, 'a> {
@@ -164,7 +164,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 operator: Some((index, cut(&operator.code.name()).to_owned())),
                 tensor: None,
             };
-            if let Err(problem) = self.charge_operator() {
+            if let Err(problem) = self.charge(operator_work(operator)) {
                 return self.settle(Err(problem), place);
             }
             let lowered = match operators::lowering_of(operator.code) {
@@ -190,12 +190,13 @@ impl<'m, 'a> Lowering<'m, 'a> {
         Ok(())
     }
 
-    fn charge_operator(&mut self) -> Result {
-        let left = self.shared.operator_budget.checked_sub(1);
-        self.shared.operator_budget = left.ok_or_else(|| {
+    /// Takes out of the budget what a step of lowering costs.
+    pub(super) fn charge(&mut self, work: usize) -> Result {
+        let left = self.shared.work_budget.checked_sub(work);
+        self.shared.work_budget = left.ok_or_else(|| {
             Problem::malformed(
                 "subgraphs are called from so many places that lowering each of them would take \
-                 more than four times the model's operators",
+                 more than sixteen times what the model's operators do",
             )
         })?;
         Ok(())
@@ -306,6 +307,16 @@ impl<'m, 'a> Lowering<'m, 'a> {
             tensor: Some((index, cut(tensor.name).to_owned())),
         }
     }
+}
+
+/// What lowering a subgraph once costs.
+pub(super) fn work(graph: &SubGraph<'_>) -> usize {
+    let operators = graph.operators.iter().map(operator_work);
+    operators.fold(graph.tensors.len(), usize::saturating_add)
+}
+
+fn operator_work(operator: &Operator<'_>) -> usize {
+    1 + operator.inputs.len() + operator.outputs.len()
 }
 
 /// Refuses tensors that are not simply elements in the file or of an operator.

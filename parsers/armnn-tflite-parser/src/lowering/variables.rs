@@ -39,6 +39,8 @@ pub(super) struct Variables<'a> {
     by_key: HashMap<Key<'a>, VariableId>,
     /// How many variables have been asked for by each name.
     by_name: HashMap<String, usize>,
+    /// Bytes of names of resources that may still be read. Handles may share a name in the file.
+    names_left: usize,
 }
 
 struct KnownVariable {
@@ -56,7 +58,11 @@ impl<'a> Variables<'a> {
     /// The type is that of the first operator that reads one and says its shape, else of the first
     /// that assigns it.
     pub(super) fn survey(model: &Model<'a>) -> Self {
-        let mut variables = Self::default();
+        let budget = model.file_len().saturating_mul(4).saturating_add(64 << 10);
+        let mut variables = Self {
+            names_left: budget,
+            ..Self::default()
+        };
         let mut read: Vec<Option<TensorInfo>> = Vec::new();
         let mut assigned: Vec<Option<TensorInfo>> = Vec::new();
         for graph in &model.subgraphs {
@@ -66,9 +72,8 @@ impl<'a> Variables<'a> {
                 let handle = || handles.get(&operator.inputs.get(0)?).copied();
                 match operator.code.known() {
                     Some(Op::VarHandle) => {
-                        if let (Some(key), Some(output)) =
-                            (key_of(operator), operator.outputs.get(0))
-                        {
+                        let key = variables.key_of(operator);
+                        if let (Ok(key), Some(output)) = (key, operator.outputs.get(0)) {
                             handles.insert(output, variables.of(key));
                         }
                     }
@@ -86,7 +91,28 @@ impl<'a> Variables<'a> {
             let found = |list: &[Option<TensorInfo>]| list.get(index).cloned().flatten();
             variable.info = found(&read).or_else(|| found(&assigned));
         }
+        variables.names_left = budget;
         variables
+    }
+
+    /// What a handle names.
+    fn key_of(&mut self, operator: &Operator<'a>) -> Result<Key<'a>> {
+        if self.names_left == 0 {
+            return Err(Problem::malformed(
+                "names of variables are used over and over: read out, they would be more than four \
+                 times the file's size",
+            ));
+        }
+        let (container, name) = match operator.options {
+            OperatorOptions::First(BuiltinOptionsRef::VarHandleOptions(options)) => (
+                options.container()?.unwrap_or_default(),
+                options.shared_name()?.unwrap_or_default(),
+            ),
+            _ => ("", ""),
+        };
+        let length = container.len().saturating_add(name.len()).saturating_add(1);
+        self.names_left = self.names_left.saturating_sub(length);
+        Ok(Key::Resource { container, name })
     }
 
     fn of(&mut self, key: Key<'a>) -> VariableId {
@@ -136,23 +162,6 @@ impl<'a> Variables<'a> {
                 crate::error::Short(&known.name)
             ))
         })
-    }
-}
-
-fn key_of<'a>(operator: &Operator<'a>) -> Option<Key<'a>> {
-    let key = |options: VarHandleOptionsRef<'a>| {
-        Some(Key::Resource {
-            container: options.container().ok()?.unwrap_or_default(),
-            name: options.shared_name().ok()?.unwrap_or_default(),
-        })
-    };
-    match operator.options {
-        OperatorOptions::First(BuiltinOptionsRef::VarHandleOptions(options)) => key(options),
-        OperatorOptions::None => Some(Key::Resource {
-            container: "",
-            name: "",
-        }),
-        _ => None,
     }
 }
 
@@ -306,8 +315,9 @@ impl Lowering<'_, '_> {
 pub(super) fn var_handle(context: &mut Context<'_, '_, '_>) -> Result {
     // An options table of the wrong kind is told.
     let _ = context.options::<VarHandleOptionsRef<'_>>()?;
-    let key = key_of(context.operator).ok_or_else(|| Problem::malformed("it has no name"))?;
-    let id = context.lowering.shared.variables.of(key);
+    let variables = &mut context.lowering.shared.variables;
+    let key = variables.key_of(context.operator)?;
+    let id = variables.of(key);
     context.bind_value(0, Value::Handle(id))
 }
 
