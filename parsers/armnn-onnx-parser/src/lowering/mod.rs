@@ -13,6 +13,7 @@ mod activation;
 mod attention;
 mod attributes;
 mod bodies;
+mod casting;
 mod constant;
 mod context;
 mod control_flow;
