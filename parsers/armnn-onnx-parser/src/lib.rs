@@ -38,7 +38,8 @@
 //!
 //! QuantizeLinear rounds numbers halfway between two to the even one, the layer Quantize away from
 //! zero: there results may differ by one. Where scales are not constant, numbers are quantized by the
-//! definition, and do not differ.
+//! definition, and do not differ. A Cast from INT64 to INT32 saturates where numbers do not fit,
+//! instead of cutting their higher bits.
 //!
 //! # Graphs in graphs
 //!

@@ -7,6 +7,7 @@ use armnn_backend_api::{
 use armnn_network::{OutputDeclaration, TensorId};
 
 use super::context::Context;
+use super::elementwise::wrap;
 use super::problem::{Problem, Result};
 use super::quantization::plain_input;
 use super::tensor_info::data_type;
@@ -68,13 +69,68 @@ fn cast_to(c: &mut Context<'_, '_>, to: DataType) -> Result {
         return c.bind_tensor(0, output);
     }
     let from = c.info(input)?.data_type;
-    let is_small = to.bits().is_some_and(|bits| bits < 8) && !to.is_float();
-    if is_small && (from.is_float() || from.bits().is_some_and(|bits| bits > 8)) {
-        // The format does not say what becomes of numbers that do not fit.
-        c.attributes.ignore("saturate");
+    if wraps(from, to) {
+        let output = wrapped(c, input, to)?;
+        return c.bind_tensor(0, output);
     }
     let output = c.last().cast(input, to)?;
     c.bind_tensor(0, output)
+}
+
+/// Bits of an integer type of whole bytes, and whether it has a sign.
+fn integer(data_type: DataType) -> Option<(u32, bool)> {
+    Some(match data_type {
+        DataType::Int8 => (8, true),
+        DataType::Int16 => (16, true),
+        DataType::Signed32 => (32, true),
+        DataType::Signed64 => (64, true),
+        DataType::UInt8 => (8, false),
+        DataType::UInt16 => (16, false),
+        DataType::UInt32 => (32, false),
+        DataType::UInt64 => (64, false),
+        _ => return None,
+    })
+}
+
+/// Whether integers may not fit, and lose their higher bits, where the layer saturates.
+///
+/// From Signed64 to Signed32 the layer is taken all the same: that is what exporters write for
+/// indices and sizes, which fit.
+fn wraps(from: DataType, to: DataType) -> bool {
+    match (integer(from), integer(to)) {
+        _ if (from, to) == (DataType::Signed64, DataType::Signed32) => false,
+        (Some((from_bits, from_sign)), Some((to_bits, to_sign))) => match (from_sign, to_sign) {
+            (true, false) => true,
+            (false, true) => to_bits <= from_bits,
+            _ => to_bits < from_bits,
+        },
+        _ => false,
+    }
+}
+
+/// Integers as those of another type with the same lowest bits; writes the first output.
+fn wrapped(c: &mut Context<'_, '_>, x: TensorId, to: DataType) -> Result<TensorId> {
+    let from = c.info(x)?.data_type;
+    let bits = |data_type| OutputDeclaration::of_type(data_type);
+    if from.bits() == to.bits() {
+        return c
+            .last()
+            .step_declared(BitCastDescriptor::new(), &[x], bits(to));
+    }
+    let wide = match from {
+        DataType::UInt64 => {
+            let signed = bits(DataType::Signed64);
+            c.step_declared(BitCastDescriptor::new(), &[x], signed)?
+        }
+        _ => c.cast(x, DataType::Signed64)?,
+    };
+    if to.bits() == Some(64) {
+        return c
+            .last()
+            .step_declared(BitCastDescriptor::new(), &[wide], bits(to));
+    }
+    let low = wrap(c, wide, to)?;
+    c.last().cast(low, to)
 }
 
 /// What lies beyond the largest number of a small type of floating point, if conversions to it do
@@ -183,7 +239,7 @@ mod tests {
     use armnn_backend_api::LayerType as L;
 
     use super::*;
-    use crate::test_model::{assert_refused, int, single, types};
+    use crate::test_model::{TestModel, assert_refused, int, single, types};
 
     #[test]
     fn a_cast_to_the_same_type_is_nothing() {
@@ -196,5 +252,21 @@ mod tests {
             single(13, "Cast", &[3], &[], &[int("to", 8)]),
             "type STRING",
         );
+    }
+
+    /// -1 becomes 255; 64 bits are cut, and then there is nothing to saturate.
+    #[test]
+    fn integers_that_may_not_fit_lose_their_higher_bits() {
+        let cast = |from, to: i64| {
+            let network = TestModel::new(13)
+                .typed_input("x", from, &[3])
+                .node("Cast", &["x"], &["y"], &[int("to", to)])
+                .output("y");
+            types(&network.parse().unwrap())
+        };
+        assert_eq!(cast(ElementType::INT8, 2), [L::BitCast]);
+        assert_eq!(cast(ElementType::UINT8, 6), [L::Cast]);
+        assert_eq!(cast(ElementType::INT64, 6), [L::Cast]);
+        assert_eq!(cast(ElementType::INT64, 2), [L::ElementwiseBinary, L::Cast]);
     }
 }
