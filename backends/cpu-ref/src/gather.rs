@@ -1,5 +1,7 @@
 //! Gather.
 
+use std::fmt::Display;
+
 use armnn_backend_api::{
     BackendError, DataType, ExecutionContext, GatherDescriptor, Inputs, LayerView, Outputs, Result,
     Synchronous, Workload,
@@ -16,7 +18,7 @@ use crate::{
 pub(crate) fn check(layer: LayerView<'_>, _: &GatherDescriptor) -> Result<()> {
     let data_type = input(layer, 0)?.data_type();
     element_size(data_type)?;
-    require_input(layer, 1, &[&[DataType::Signed32]])?;
+    require_input(layer, 1, &[&[DataType::Signed32, DataType::Signed64]])?;
     require_output(layer, 0, &[&[data_type]])?;
     require_same_quantization(layer)
 }
@@ -43,6 +45,7 @@ pub(crate) fn workload(
         size: from[axis],
         slice_len: from[axis + 1..].iter().product::<usize>() * element,
         n_indices: indices.iter().product(),
+        wide_indices: input(layer, 1)?.data_type() == DataType::Signed64,
     }))
 }
 
@@ -54,6 +57,8 @@ struct Gather {
     /// Bytes of what one index chooses.
     slice_len: usize,
     n_indices: usize,
+    /// Whether the indices are of 64 bits.
+    wide_indices: bool,
 }
 
 impl Workload for Gather {
@@ -64,32 +69,42 @@ impl Workload for Gather {
         outputs: &mut Outputs<'_>,
     ) -> Result<()> {
         let from = input_elements::<u8>(inputs, 0, self.outer * self.size * self.slice_len)?;
-        let indices = input_elements::<i32>(inputs, 1, self.n_indices)?;
         let out_len = self.outer * self.n_indices * self.slice_len;
         let to = output_elements::<u8>(outputs, 0, out_len)?;
-        let outside = |&index: &i32| usize::try_from(index).map_or(true, |i| i >= self.size);
-        if let Some(position) = indices.iter().position(outside) {
+        if self.wide_indices {
+            let indices = input_elements::<i64>(inputs, 1, self.n_indices)?;
+            self.gather(from, indices, to)
+        } else {
+            let indices = input_elements::<i32>(inputs, 1, self.n_indices)?;
+            self.gather(from, indices, to)
+        }
+    }
+}
+
+impl Gather {
+    fn gather<I>(&self, from: &[u8], indices: &[I], to: &mut [u8]) -> Result<()>
+    where
+        I: Copy + Display + TryInto<usize>,
+    {
+        let place = |index: I| index.try_into().ok().filter(|&place| place < self.size);
+        if let Some(position) = indices.iter().position(|&index| place(index).is_none()) {
             return Err(BackendError::new(format!(
                 "index {} at position {position} is not below {}",
                 indices[position], self.size
             )));
         }
-        if out_len > 0 {
-            self.gather(from, indices, to);
+        if to.is_empty() {
+            return Ok(());
         }
-        Ok(())
-    }
-}
-
-impl Gather {
-    fn gather(&self, from: &[u8], indices: &[i32], to: &mut [u8]) {
         let from = from.chunks_exact(self.size * self.slice_len);
         let to = to.chunks_exact_mut(self.n_indices * self.slice_len);
         for (from, to) in from.zip(to) {
             for (to, &index) in to.chunks_exact_mut(self.slice_len).zip(indices) {
-                to.copy_from_slice(&from[index as usize * self.slice_len..][..self.slice_len]);
+                let place = place(index).unwrap_or(0);
+                to.copy_from_slice(&from[place * self.slice_len..][..self.slice_len]);
             }
         }
+        Ok(())
     }
 }
 
@@ -155,6 +170,6 @@ mod tests {
             .input(f32s([1], &[0.0]))
             .input(f32s([1], &[0.0]))
             .output(DataType::Float32, [1]);
-        assert_refused(&call, &["the type of indices is", "supported: Signed32"]);
+        assert_refused(&call, &["the type of indices is", "supported: Signed32, Signed64"]);
     }
 }

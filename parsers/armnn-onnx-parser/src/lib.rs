@@ -30,13 +30,31 @@
 //! A layer has the name of the value that it writes. Where an operator becomes several layers, the
 //! last has that name, and the others have their type appended to it (`conv1/Reshape`). Operators
 //! that change nothing (Identity, Dropout) become none. Inputs that determine shapes (axes, sizes,
-//! paddings) must be constant, or follow from shapes that are known; they become part of the layer
-//! and are no tensors of the network.
+//! paddings) become part of the layer where they are constant or follow from shapes that are known.
+//! Else the layer is a [deferred](armnn_network::Deferred) one: they are computed when a plan is
+//! made, also from inputs of the model.
 //!
 //! An attribute is honoured or refused, also one that this parser does not know.
 //!
 //! QuantizeLinear rounds numbers halfway between two to the even one, the layer Quantize away from
-//! zero: there results may differ by one.
+//! zero: there results may differ by one. Where scales are not constant, numbers are quantized by the
+//! definition, and do not differ. A Cast from INT64 to INT32 saturates where numbers do not fit,
+//! instead of cutting their higher bits.
+//!
+//! # Graphs in graphs
+//!
+//! If, Loop, Scan and SequenceMap become operations of the runtime, and their graphs networks of
+//! their own, lowered for the types and shapes of what they are given. What a graph captures is an
+//! input of it, behind its own, or, if it is constant, a constant. Layers in it have the name of the
+//! layer around it before their own (`y/then/conv1`). An If whose condition is known when the model
+//! is read becomes the layers of one branch.
+//!
+//! A value that a Loop or a Scan carries has unknown dimensions where they change from one iteration
+//! to the next; a change of the number of dimensions is refused, and so are branches of an If that
+//! differ in it. Only where the branches are "squeeze, if the dimension is 1" and "leave it", as
+//! exporters write, the Squeeze takes their place; it is an error if the dimension is not 1.
+//!
+//! Sequences, optionals and strings are values of the runtime, too.
 
 mod error;
 mod lowering;

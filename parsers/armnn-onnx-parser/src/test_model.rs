@@ -106,6 +106,14 @@ pub(crate) fn tensor(name: &str, t: TensorProto) -> AttributeProto {
     }
 }
 
+/// A graph as an attribute: what a model has, which is its body.
+pub(crate) fn body(name: &str, model: TestModel) -> AttributeProto {
+    AttributeProto {
+        g: model.0.graph.map(Box::new),
+        ..attribute(name, attribute_type::GRAPH)
+    }
+}
+
 pub(crate) fn node(
     op_type: &str,
     inputs: &[&str],

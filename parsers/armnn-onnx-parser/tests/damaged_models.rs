@@ -2,7 +2,7 @@
 
 mod test_data;
 
-use armnn_network::{Network, infer_shapes};
+use armnn_network::{LayerProblem, Network, NetworkError, infer_shapes};
 use armnn_onnx_parser::{OnnxParser, OnnxParserOptions, parse, parse_bytes};
 use armnn_runtime::Shape;
 use bytes::Bytes;
@@ -108,7 +108,13 @@ fn check(network: &Network) {
         .map(|&id| network.tensor(id).info.shape)
         .collect();
     if inputs.iter().all(Shape::is_known) {
-        infer_shapes(network, &inputs).unwrap();
+        match infer_shapes(network, &inputs) {
+            Ok(_) => {}
+            // A damaged name may make what determines a shape something that is computed.
+            Err(NetworkError::Layer { problem, .. })
+                if matches!(*problem, LayerProblem::ParametersUnknown { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! declares itself is not looked at, and bodies often declare nothing. What it captures are
 //! constants of it where they are constants around it, and inputs otherwise.
 
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ impl<'m> Context<'_, 'm> {
     /// What several bodies capture, each value once, in the order in which they first read it.
     pub(super) fn captured(&mut self, bodies: &[&'m Body]) -> Result<Vec<Captured>> {
         let mut all: Vec<Captured> = Vec::new();
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         for capture in bodies.iter().flat_map(|body| &body.captures) {
             if !seen.insert(capture.outer) {
                 continue;
@@ -151,6 +152,10 @@ impl<'m> Context<'_, 'm> {
         finish: impl FnOnce(&mut Lowering<'m>) -> Result<T>,
     ) -> Result<T> {
         let graph = &body.graph;
+        let cost = graph.values.len().saturating_add(graph.nodes.len());
+        let left = self.lowering.shared.body_budget.checked_sub(cost);
+        let within_budget = left.is_some();
+        self.lowering.shared.body_budget = left.unwrap_or(0);
         let prefix = match self.layer_name(0) {
             name if name.is_empty() => {
                 format!("{}{}/{what}/", self.lowering.prefix, self.node.op_type)
@@ -164,6 +169,7 @@ impl<'m> Context<'_, 'm> {
             builder,
             states: vec![State::Pending; graph.values.len()],
             is_read: values_read(graph),
+            writers: HashMap::new(),
             prefix,
             is_body: true,
             shared: std::mem::take(&mut self.lowering.shared),
@@ -172,7 +178,7 @@ impl<'m> Context<'_, 'm> {
         for (&index, state) in graph.inputs.iter().zip(inputs) {
             inner.states[index] = state;
         }
-        let outer: std::collections::HashMap<usize, State> = captures.into_iter().collect();
+        let outer: HashMap<usize, State> = captures.into_iter().collect();
         for capture in &body.captures {
             if let Some(state) = outer.get(&capture.outer) {
                 inner.states[capture.inner] = state.clone();
@@ -182,7 +188,10 @@ impl<'m> Context<'_, 'm> {
             + inner.shared.refusals.uses.len()
             + inner.shared.refusals.more_uses;
         let lowered = match graph.inputs.len() == count {
-            true => inner.nodes().map_err(Problem::from),
+            true if within_budget => inner.nodes().map_err(Problem::from),
+            true => Err(Problem::malformed(
+                "graphs lie in each other so that lowering them would take too long",
+            )),
             false => Err(Problem::malformed(format!(
                 "its graph {what} has {} inputs, and is given {count}",
                 graph.inputs.len()

@@ -60,6 +60,7 @@ fn squeeze_of_one<'m>(
         return Ok(None);
     }
     let condition = c.input_index(0);
+    c.lowering.find_writers();
     let tests_the_tensor = condition.is_some_and(|at| c.lowering.tests_a_size(at, tensor));
     Ok(tests_the_tensor.then_some(then_body))
 }
@@ -105,13 +106,24 @@ fn captured_by(body: &Body, inner: usize) -> Option<usize> {
 }
 
 impl Lowering<'_> {
+    /// Looks up which node writes each value, once.
+    fn find_writers(&mut self) {
+        if self.writers.is_empty() {
+            for (index, node) in self.graph.nodes.iter().enumerate() {
+                let outputs = node.outputs.iter().flatten();
+                self.writers.extend(outputs.map(|&value| (value, index)));
+            }
+        }
+    }
+
     /// Whether a condition is that an element of the shape of a tensor is 1.
     fn tests_a_size(&self, condition: usize, tensor: usize) -> bool {
         /// How far back the element is looked for.
         const MOST_STEPS: usize = 8;
         let writer = |value: usize| {
-            let mut nodes = self.graph.nodes.iter();
-            nodes.find(|node| node.outputs.contains(&Some(value)) && node.domain.is_empty())
+            let index = self.writers.get(&value)?;
+            let node = self.graph.nodes.get(*index);
+            node.filter(|node| node.domain.is_empty())
         };
         let Some(equal) = writer(condition).filter(|node| node.op_type == "Equal") else {
             return false;

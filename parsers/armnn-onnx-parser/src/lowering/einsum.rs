@@ -6,6 +6,9 @@ use armnn_network::{ParameterRule, TensorId};
 use super::context::Context;
 use super::problem::{Problem, Result};
 
+/// How many tensors may be multiplied; more than any model does.
+const MOST_TERMS: usize = 64;
+
 /// What a dimension is called: a letter, or a place in the ellipsis, counted from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Label {
@@ -27,6 +30,12 @@ pub(super) fn einsum(c: &mut Context<'_, '_>) -> Result {
         ))
     };
     let ids = c.inputs()?;
+    if ids.len() > MOST_TERMS || equation.len() > MOST_TERMS * Shape::MAX_RANK {
+        return Err(Problem::unsupported(format!(
+            "a product of {} tensors",
+            ids.len()
+        )));
+    }
     let compact: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
     let (inputs, output) = match compact.split_once("->") {
         Some((inputs, output)) => (inputs, Some(output)),

@@ -127,17 +127,19 @@ pub(super) fn pow(c: &mut Context<'_, '_>) -> Result {
 }
 
 /// Numbers of 64 bits as those of fewer would have wrapped around.
-fn wrap(c: &mut Context<'_, '_>, x: TensorId, to: DataType) -> Result<TensorId> {
-    let unused = f64::from(64u32.saturating_sub(to.bits().unwrap_or(64) as u32));
-    let is_unsigned = matches!(to, DataType::UInt8 | DataType::UInt16 | DataType::UInt32);
-    if is_unsigned {
-        let mask = c.number_like(
-            x,
-            f64::from(u32::MAX >> (unused as u32).saturating_sub(32).min(31)),
-        )?;
+pub(super) fn wrap(c: &mut Context<'_, '_>, x: TensorId, to: DataType) -> Result<TensorId> {
+    let mask = match to {
+        DataType::UInt8 => Some(u8::MAX.into()),
+        DataType::UInt16 => Some(u16::MAX.into()),
+        DataType::UInt32 => Some(u32::MAX),
+        _ => None,
+    };
+    if let Some(mask) = mask {
+        let mask = c.number_like(x, mask.into())?;
         return c.binary(Binary::BitwiseAnd, x, mask);
     }
-    let unused = c.number_like(x, unused)?;
+    let unused = 64 - to.bits().unwrap_or(64).min(64);
+    let unused = c.number_like(x, f64::from(unused as u32))?;
     let high = c.binary(Binary::ShiftLeft, x, unused)?;
     c.binary(Binary::ShiftRight, high, unused)
 }

@@ -13,6 +13,7 @@ mod activation;
 mod attention;
 mod attributes;
 mod bodies;
+mod casting;
 mod constant;
 mod context;
 mod control_flow;
@@ -83,13 +84,14 @@ pub(crate) fn lower(
         builder: NetworkBuilder::new(),
         states: vec![State::Pending; graph.values.len()],
         is_read: values_read(graph),
+        writers: HashMap::new(),
         prefix: String::new(),
         is_body: false,
         shared: Shared {
             copy_budget: model.file_len().saturating_mul(4).saturating_add(64 << 10),
             generation_budget: MOST_GENERATED,
-            // A node takes several bytes in the file.
-            body_budget: model.file_len().saturating_add(10_000),
+            // A node or a value takes several bytes in the file.
+            body_budget: model.file_len().saturating_mul(4).saturating_add(100_000),
             ..Shared::default()
         },
     };
@@ -122,6 +124,8 @@ struct Lowering<'m> {
     states: Vec<State>,
     /// Which values nodes read, or the caller gets.
     is_read: Vec<bool>,
+    /// Which node writes each value; empty until that is asked for.
+    writers: HashMap<usize, usize>,
     /// Put before the names of layers.
     prefix: String,
     /// Whether the graph is an attribute of a node.
@@ -139,7 +143,8 @@ struct Shared<'m> {
     copy_budget: usize,
     /// Bytes that constants made here may still take.
     generation_budget: usize,
-    /// How many nodes of bodies may still be lowered; a body may be several times.
+    /// How many nodes and values of bodies may still be looked at; a body may be lowered several
+    /// times.
     body_budget: usize,
 }
 
@@ -187,13 +192,6 @@ impl<'m> Lowering<'m> {
                 let problem = format!("the model does not say which version of {domain} it means");
                 return Err(Fault::new(problem).within(place()));
             };
-            if self.is_body {
-                let left = self.shared.body_budget.checked_sub(1);
-                self.shared.body_budget = left.ok_or_else(|| {
-                    Fault::new("its graphs lie in each other so that lowering them would not end")
-                        .within(place())
-                })?;
-            }
             let lowered = match operators::lowering_of(&node.domain, &node.op_type, version) {
                 Some(entry) => entry.lower(&mut Context::new(self, node, version)),
                 None if self.options.stand_in_layer_for_unknown && node.bodies.is_empty() => {
@@ -347,5 +345,7 @@ fn value_place(value: &Value) -> Place {
     }
 }
 
+#[cfg(test)]
+mod body_tests;
 #[cfg(test)]
 mod tests;

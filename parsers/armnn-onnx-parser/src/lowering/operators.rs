@@ -13,10 +13,10 @@ use armnn_network::{SequenceOperation as Sequence, StringOperation};
 use super::context::Context;
 use super::problem::{Problem, Result};
 use super::{
-    activation, attention, control_flow, convolution, einsum, elementwise, folding, generation,
-    image, linear_attention, loss, matrix, normalization, padding, pooling, quantization,
-    quantized_arithmetic, rearrangement, recurrent, reduction, repetition, reshaping, resizing,
-    selection, sequences, signal, slicing, strings, training,
+    activation, attention, casting, control_flow, convolution, einsum, elementwise, folding,
+    generation, image, linear_attention, loss, matrix, normalization, padding, pooling,
+    quantization, quantized_arithmetic, rearrangement, recurrent, reduction, repetition, reshaping,
+    resizing, selection, sequences, signal, slicing, strings, training,
 };
 
 /// How an operator type is lowered.
@@ -67,15 +67,15 @@ fn entry(op_type: &str) -> Option<Row> {
         "Attention" => (23, 3..=7, attention::attention),
         "AveragePool" => (1, 1..=1, |c| pooling::pool(c, Pooling::Average)),
         "BatchNormalization" => (1, 5..=5, normalization::batch_normalization),
-        "BitCast" => (26, 1..=1, quantization::bit_cast),
+        "BitCast" => (26, 1..=1, casting::bit_cast),
         "BitShift" => (11, 2..=2, elementwise::bit_shift),
         "BitwiseAnd" => (18, 2..=2, |c| elementwise::binary(c, Binary::BitwiseAnd)),
         "BitwiseNot" => (18, 1..=1, |c| elementwise::unary(c, Unary::BitwiseNot)),
         "BitwiseOr" => (18, 2..=2, |c| elementwise::binary(c, Binary::BitwiseOr)),
         "BitwiseXor" => (18, 2..=2, |c| elementwise::binary(c, Binary::BitwiseXor)),
         "BlackmanWindow" => (17, 1..=1, |c| signal::window(c, signal::Window::Blackman)),
-        "Cast" => (1, 1..=1, quantization::cast),
-        "CastLike" => (15, 2..=2, quantization::cast_like),
+        "Cast" => (1, 1..=1, casting::cast),
+        "CastLike" => (15, 2..=2, casting::cast_like),
         "CausalConvWithState" => (27, 2..=4, linear_attention::causal_conv_with_state),
         "Ceil" => (1, 1..=1, |c| elementwise::unary(c, Unary::Ceil)),
         "Celu" => (12, 1..=1, |c| activation::with_alpha(c, Activation::Celu, 1.0)),

@@ -1,4 +1,4 @@
-//! Casts, QuantizeLinear and DequantizeLinear.
+//! QuantizeLinear and DequantizeLinear.
 //!
 //! Where scales and zero points are constant, numbers are quantized ones of the network, which
 //! backends compute with. Everything else is computed by the definition, in 32-bit floating point.
@@ -6,12 +6,12 @@
 use std::rc::Rc;
 
 use armnn_backend_api::{
-    BinaryOperation as Binary, BitCastDescriptor, ComparisonDescriptor, ComparisonOperation,
-    DataType, DequantizeDescriptor, Quantization, QuantizeDescriptor, SelectDescriptor,
-    UnaryOperation as Unary,
+    BinaryOperation as Binary, BitCastDescriptor, DataType, DequantizeDescriptor, Quantization,
+    QuantizeDescriptor, UnaryOperation as Unary,
 };
 use armnn_network::{OutputDeclaration, ParameterRule, TensorId};
 
+use super::casting::{Limit, cast_without_saturation};
 use super::constant::Constant;
 use super::context::{Context, axis};
 use super::problem::{Problem, Result};
@@ -20,172 +20,6 @@ use crate::model::ElementType;
 
 /// How many scales are read: more than any model has channels.
 const MOST_SCALES: usize = 1 << 24;
-
-pub(super) fn cast(c: &mut Context<'_, '_>) -> Result {
-    let to = c
-        .attributes
-        .optional_int("to")?
-        .and_then(|number| i32::try_from(number).ok())
-        .ok_or_else(|| Problem::malformed("it has no type to cast to"))?;
-    cast_to(c, data_type(ElementType(to))?)
-}
-
-pub(super) fn cast_like(c: &mut Context<'_, '_>) -> Result {
-    let to = c.input_type(1)?;
-    cast_to(c, to)
-}
-
-pub(super) fn bit_cast(c: &mut Context<'_, '_>) -> Result {
-    let to = c.attributes.optional_int("to")?;
-    let to = to.and_then(|number| i32::try_from(number).ok());
-    let to = to.ok_or_else(|| Problem::malformed("it has no type to cast to"))?;
-    let to = data_type(ElementType(to))?;
-    let input = c.input(0)?;
-    let from = c.info(input)?.data_type;
-    if from.bits() != to.bits() {
-        return Err(Problem::malformed(format!(
-            "elements of type {from} as such of type {to}"
-        )));
-    }
-    let output = c.last().step_declared(
-        BitCastDescriptor::new(),
-        &[input],
-        OutputDeclaration::of_type(to),
-    )?;
-    c.bind_tensor(0, output)
-}
-
-fn cast_to(c: &mut Context<'_, '_>, to: DataType) -> Result {
-    let saturates = c.attributes.flag("saturate", true)?;
-    if to == DataType::Float8E8M0 {
-        let mode = c.attributes.text("round_mode", "up")?;
-        if mode != "nearest" {
-            return Err(Problem::unsupported(format!(
-                "a conversion to {to} with round_mode = \"{}\"",
-                crate::error::Short(mode)
-            )));
-        }
-    } else {
-        c.attributes.ignore("round_mode");
-    }
-    if c.input_type(0)? == to {
-        return c.alias(0, 0);
-    }
-    let input = plain_input(c, 0)?;
-    if !saturates && let Some(limit) = Limit::of(to) {
-        let output = cast_without_saturation(c, input, to, &limit)?;
-        return c.bind_tensor(0, output);
-    }
-    let from = c.info(input)?.data_type;
-    let is_small = to.bits().is_some_and(|bits| bits < 8) && !to.is_float();
-    if is_small && (from.is_float() || from.bits().is_some_and(|bits| bits > 8)) {
-        // The format does not say what becomes of numbers that do not fit.
-        c.attributes.ignore("saturate");
-    }
-    let output = c.last().cast(input, to)?;
-    c.bind_tensor(0, output)
-}
-
-/// What lies beyond the largest number of a small type of floating point, if conversions to it do
-/// not saturate.
-struct Limit {
-    /// Numbers from here on, or beyond, in absolute terms.
-    from: f64,
-    /// Whether the limit itself is still within.
-    is_within: bool,
-    /// The bits of what takes their place, with the sign apart from the others.
-    bits: u8,
-    /// The bits for NaN, where that is something else.
-    nan: u8,
-    has_sign: bool,
-}
-
-impl Limit {
-    fn of(data_type: DataType) -> Option<Self> {
-        // Halfway between the largest number and the next one that there would be: it goes to the
-        // even one of the two.
-        Some(match data_type {
-            DataType::Float8E4M3FN => Self {
-                from: 464.0,
-                is_within: true,
-                bits: 0x7f,
-                nan: 0x7f,
-                has_sign: true,
-            },
-            DataType::Float8E5M2 => Self {
-                from: 61440.0,
-                is_within: false,
-                bits: 0x7c,
-                nan: 0x7e,
-                has_sign: true,
-            },
-            DataType::Float8E4M3FNUZ => Self {
-                from: 248.0,
-                is_within: false,
-                bits: 0x80,
-                nan: 0x80,
-                has_sign: false,
-            },
-            DataType::Float8E5M2FNUZ => Self {
-                from: 61440.0,
-                is_within: false,
-                bits: 0x80,
-                nan: 0x80,
-                has_sign: false,
-            },
-            _ => return None,
-        })
-    }
-}
-
-/// Numbers beyond the limit become infinite or NaN, whichever the type has; in bits, because a Cast
-/// saturates.
-fn cast_without_saturation(
-    c: &mut Context<'_, '_>,
-    input: TensorId,
-    to: DataType,
-    limit: &Limit,
-) -> Result<TensorId> {
-    let x = c.cast(input, DataType::Float32)?;
-    let small = c.step_declared(
-        armnn_backend_api::CastDescriptor::new(),
-        &[input],
-        OutputDeclaration::of_type(to),
-    )?;
-    let bytes = OutputDeclaration::of_type(DataType::UInt8);
-    let small = c.step_declared(BitCastDescriptor::new(), &[small], bytes)?;
-    let byte =
-        |c: &mut Context<'_, '_>, value: u8| c.number(DataType::UInt8, &[], &[f64::from(value)]);
-    let absolute = c.unary(Unary::Abs, x)?;
-    let from = c.number_like(x, limit.from)?;
-    let comparison = match limit.is_within {
-        true => ComparisonOperation::Greater,
-        false => ComparisonOperation::GreaterOrEqual,
-    };
-    let beyond = c.step(ComparisonDescriptor::new(comparison), &[absolute, from])?;
-    let mut beyond_bits = byte(c, limit.bits)?;
-    if limit.has_sign {
-        let zero = c.number_like(x, 0.0)?;
-        let is_negative = c.step(
-            ComparisonDescriptor::new(ComparisonOperation::Less),
-            &[x, zero],
-        )?;
-        let negative = byte(c, limit.bits | 0x80)?;
-        beyond_bits = c.step(
-            SelectDescriptor::new(),
-            &[is_negative, negative, beyond_bits],
-        )?;
-    }
-    let chosen = c.step(SelectDescriptor::new(), &[beyond, beyond_bits, small])?;
-    let is_nan = c.unary(Unary::IsNan, x)?;
-    let nan = byte(c, limit.nan)?;
-    let chosen = c.step(SelectDescriptor::new(), &[is_nan, nan, chosen])?;
-    c.last().step_declared(
-        BitCastDescriptor::new(),
-        &[chosen],
-        OutputDeclaration::of_type(to),
-    )
-}
 
 /// Scales, zero points and their type.
 struct Parameters {
@@ -526,7 +360,7 @@ mod tests {
 
     use super::*;
     use crate::proto::TensorProto;
-    use crate::test_model::{TestModel, assert_refused, floats, int, single, types};
+    use crate::test_model::{TestModel, floats, int, types};
 
     fn bytes(name: &str, element_type: ElementType, dims: &[i64], values: &[u8]) -> TensorProto {
         TensorProto {
@@ -536,19 +370,6 @@ mod tests {
             raw_data: Some(values.to_vec().into()),
             ..TensorProto::default()
         }
-    }
-
-    #[test]
-    fn a_cast_to_the_same_type_is_nothing() {
-        assert!(types(&single(13, "Cast", &[3], &[], &[int("to", 1)]).unwrap()).is_empty());
-        let network = single(13, "Cast", &[3], &[], &[int("to", 10)]).unwrap();
-        assert_eq!(types(&network), [L::Cast]);
-        let output = network.tensor(network.outputs()[0].tensor);
-        assert_eq!(output.info.data_type, DataType::Float16);
-        assert_refused(
-            single(13, "Cast", &[3], &[], &[int("to", 8)]),
-            "type STRING",
-        );
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(super) fn gather(c: &mut Context<'_, '_>) -> Result {
     let size = shape.dims()[along];
     let indices = match c.constant(1)? {
         Some(constant) if constant.count() <= MOST_INDICES => {
+            // Many nodes may look at the same ones.
+            c.pay_for(constant.count())?;
             let values = constant.known_integers(MOST_INDICES, "the indices")?;
             match values.iter().any(|&index| index < 0) {
                 false => c.input(1)?,

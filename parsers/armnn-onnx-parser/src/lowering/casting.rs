@@ -1,0 +1,272 @@
+//! Casts.
+
+use armnn_backend_api::{
+    BitCastDescriptor, ComparisonDescriptor, ComparisonOperation, DataType, SelectDescriptor,
+    UnaryOperation as Unary,
+};
+use armnn_network::{OutputDeclaration, TensorId};
+
+use super::context::Context;
+use super::elementwise::wrap;
+use super::problem::{Problem, Result};
+use super::quantization::plain_input;
+use super::tensor_info::data_type;
+use crate::model::ElementType;
+
+pub(super) fn cast(c: &mut Context<'_, '_>) -> Result {
+    let to = c
+        .attributes
+        .optional_int("to")?
+        .and_then(|number| i32::try_from(number).ok())
+        .ok_or_else(|| Problem::malformed("it has no type to cast to"))?;
+    cast_to(c, data_type(ElementType(to))?)
+}
+
+pub(super) fn cast_like(c: &mut Context<'_, '_>) -> Result {
+    let to = c.input_type(1)?;
+    cast_to(c, to)
+}
+
+pub(super) fn bit_cast(c: &mut Context<'_, '_>) -> Result {
+    let to = c.attributes.optional_int("to")?;
+    let to = to.and_then(|number| i32::try_from(number).ok());
+    let to = to.ok_or_else(|| Problem::malformed("it has no type to cast to"))?;
+    let to = data_type(ElementType(to))?;
+    let input = c.input(0)?;
+    let from = c.info(input)?.data_type;
+    if from.bits() != to.bits() {
+        return Err(Problem::malformed(format!(
+            "elements of type {from} as such of type {to}"
+        )));
+    }
+    let output = c.last().step_declared(
+        BitCastDescriptor::new(),
+        &[input],
+        OutputDeclaration::of_type(to),
+    )?;
+    c.bind_tensor(0, output)
+}
+
+fn cast_to(c: &mut Context<'_, '_>, to: DataType) -> Result {
+    let saturates = c.attributes.flag("saturate", true)?;
+    if to == DataType::Float8E8M0 {
+        let mode = c.attributes.text("round_mode", "up")?;
+        if mode != "nearest" {
+            return Err(Problem::unsupported(format!(
+                "a conversion to {to} with round_mode = \"{}\"",
+                crate::error::Short(mode)
+            )));
+        }
+    } else {
+        c.attributes.ignore("round_mode");
+    }
+    if c.input_type(0)? == to {
+        return c.alias(0, 0);
+    }
+    let input = plain_input(c, 0)?;
+    if !saturates && let Some(limit) = Limit::of(to) {
+        let output = cast_without_saturation(c, input, to, &limit)?;
+        return c.bind_tensor(0, output);
+    }
+    let from = c.info(input)?.data_type;
+    if wraps(from, to) {
+        let output = wrapped(c, input, to)?;
+        return c.bind_tensor(0, output);
+    }
+    let output = c.last().cast(input, to)?;
+    c.bind_tensor(0, output)
+}
+
+/// Bits of an integer type of whole bytes, and whether it has a sign.
+fn integer(data_type: DataType) -> Option<(u32, bool)> {
+    Some(match data_type {
+        DataType::Int8 => (8, true),
+        DataType::Int16 => (16, true),
+        DataType::Signed32 => (32, true),
+        DataType::Signed64 => (64, true),
+        DataType::UInt8 => (8, false),
+        DataType::UInt16 => (16, false),
+        DataType::UInt32 => (32, false),
+        DataType::UInt64 => (64, false),
+        _ => return None,
+    })
+}
+
+/// Whether integers may not fit, and lose their higher bits, where the layer saturates.
+///
+/// From Signed64 to Signed32 the layer is taken all the same: that is what exporters write for
+/// indices and sizes, which fit.
+fn wraps(from: DataType, to: DataType) -> bool {
+    match (integer(from), integer(to)) {
+        _ if (from, to) == (DataType::Signed64, DataType::Signed32) => false,
+        (Some((from_bits, from_sign)), Some((to_bits, to_sign))) => match (from_sign, to_sign) {
+            (true, false) => true,
+            (false, true) => to_bits <= from_bits,
+            _ => to_bits < from_bits,
+        },
+        _ => false,
+    }
+}
+
+/// Integers as those of another type with the same lowest bits; writes the first output.
+fn wrapped(c: &mut Context<'_, '_>, x: TensorId, to: DataType) -> Result<TensorId> {
+    let from = c.info(x)?.data_type;
+    let bits = |data_type| OutputDeclaration::of_type(data_type);
+    if from.bits() == to.bits() {
+        return c
+            .last()
+            .step_declared(BitCastDescriptor::new(), &[x], bits(to));
+    }
+    let wide = match from {
+        DataType::UInt64 => {
+            let signed = bits(DataType::Signed64);
+            c.step_declared(BitCastDescriptor::new(), &[x], signed)?
+        }
+        _ => c.cast(x, DataType::Signed64)?,
+    };
+    if to.bits() == Some(64) {
+        return c
+            .last()
+            .step_declared(BitCastDescriptor::new(), &[wide], bits(to));
+    }
+    let low = wrap(c, wide, to)?;
+    c.last().cast(low, to)
+}
+
+/// What lies beyond the largest number of a small type of floating point, if conversions to it do
+/// not saturate.
+pub(super) struct Limit {
+    /// Numbers from here on, or beyond, in absolute terms.
+    from: f64,
+    /// Whether the limit itself is still within.
+    is_within: bool,
+    /// The bits of what takes their place, with the sign apart from the others.
+    bits: u8,
+    /// The bits for NaN, where that is something else.
+    nan: u8,
+    has_sign: bool,
+}
+
+impl Limit {
+    pub(super) fn of(data_type: DataType) -> Option<Self> {
+        // Halfway between the largest number and the next one that there would be: it goes to the
+        // even one of the two.
+        Some(match data_type {
+            DataType::Float8E4M3FN => Self {
+                from: 464.0,
+                is_within: true,
+                bits: 0x7f,
+                nan: 0x7f,
+                has_sign: true,
+            },
+            DataType::Float8E5M2 => Self {
+                from: 61440.0,
+                is_within: false,
+                bits: 0x7c,
+                nan: 0x7e,
+                has_sign: true,
+            },
+            DataType::Float8E4M3FNUZ => Self {
+                from: 248.0,
+                is_within: false,
+                bits: 0x80,
+                nan: 0x80,
+                has_sign: false,
+            },
+            DataType::Float8E5M2FNUZ => Self {
+                from: 61440.0,
+                is_within: false,
+                bits: 0x80,
+                nan: 0x80,
+                has_sign: false,
+            },
+            _ => return None,
+        })
+    }
+}
+
+/// Numbers beyond the limit become infinite or NaN, whichever the type has; in bits, because a Cast
+/// saturates.
+pub(super) fn cast_without_saturation(
+    c: &mut Context<'_, '_>,
+    input: TensorId,
+    to: DataType,
+    limit: &Limit,
+) -> Result<TensorId> {
+    let x = c.cast(input, DataType::Float32)?;
+    let small = c.step_declared(
+        armnn_backend_api::CastDescriptor::new(),
+        &[input],
+        OutputDeclaration::of_type(to),
+    )?;
+    let bytes = OutputDeclaration::of_type(DataType::UInt8);
+    let small = c.step_declared(BitCastDescriptor::new(), &[small], bytes)?;
+    let byte =
+        |c: &mut Context<'_, '_>, value: u8| c.number(DataType::UInt8, &[], &[f64::from(value)]);
+    let absolute = c.unary(Unary::Abs, x)?;
+    let from = c.number_like(x, limit.from)?;
+    let comparison = match limit.is_within {
+        true => ComparisonOperation::Greater,
+        false => ComparisonOperation::GreaterOrEqual,
+    };
+    let beyond = c.step(ComparisonDescriptor::new(comparison), &[absolute, from])?;
+    let mut beyond_bits = byte(c, limit.bits)?;
+    if limit.has_sign {
+        let zero = c.number_like(x, 0.0)?;
+        let is_negative = c.step(
+            ComparisonDescriptor::new(ComparisonOperation::Less),
+            &[x, zero],
+        )?;
+        let negative = byte(c, limit.bits | 0x80)?;
+        beyond_bits = c.step(
+            SelectDescriptor::new(),
+            &[is_negative, negative, beyond_bits],
+        )?;
+    }
+    let chosen = c.step(SelectDescriptor::new(), &[beyond, beyond_bits, small])?;
+    let is_nan = c.unary(Unary::IsNan, x)?;
+    let nan = byte(c, limit.nan)?;
+    let chosen = c.step(SelectDescriptor::new(), &[is_nan, nan, chosen])?;
+    c.last().step_declared(
+        BitCastDescriptor::new(),
+        &[chosen],
+        OutputDeclaration::of_type(to),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::LayerType as L;
+
+    use super::*;
+    use crate::test_model::{TestModel, assert_refused, int, single, types};
+
+    #[test]
+    fn a_cast_to_the_same_type_is_nothing() {
+        assert!(types(&single(13, "Cast", &[3], &[], &[int("to", 1)]).unwrap()).is_empty());
+        let network = single(13, "Cast", &[3], &[], &[int("to", 10)]).unwrap();
+        assert_eq!(types(&network), [L::Cast]);
+        let output = network.tensor(network.outputs()[0].tensor);
+        assert_eq!(output.info.data_type, DataType::Float16);
+        assert_refused(
+            single(13, "Cast", &[3], &[], &[int("to", 8)]),
+            "type STRING",
+        );
+    }
+
+    /// -1 becomes 255; 64 bits are cut, and then there is nothing to saturate.
+    #[test]
+    fn integers_that_may_not_fit_lose_their_higher_bits() {
+        let cast = |from, to: i64| {
+            let network = TestModel::new(13)
+                .typed_input("x", from, &[3])
+                .node("Cast", &["x"], &["y"], &[int("to", to)])
+                .output("y");
+            types(&network.parse().unwrap())
+        };
+        assert_eq!(cast(ElementType::INT8, 2), [L::BitCast]);
+        assert_eq!(cast(ElementType::UINT8, 6), [L::Cast]);
+        assert_eq!(cast(ElementType::INT64, 6), [L::Cast]);
+        assert_eq!(cast(ElementType::INT64, 2), [L::ElementwiseBinary, L::Cast]);
+    }
+}
