@@ -170,6 +170,9 @@ mod tests {
             .input(f32s([1], &[0.0]))
             .input(f32s([1], &[0.0]))
             .output(DataType::Float32, [1]);
-        assert_refused(&call, &["the type of indices is", "supported: Signed32, Signed64"]);
+        assert_refused(
+            &call,
+            &["the type of indices is", "supported: Signed32, Signed64"],
+        );
     }
 }

@@ -139,7 +139,7 @@ pub(super) fn wrap(c: &mut Context<'_, '_>, x: TensorId, to: DataType) -> Result
         return c.binary(Binary::BitwiseAnd, x, mask);
     }
     let unused = 64 - to.bits().unwrap_or(64).min(64);
-    let unused = c.number_like(x, f64::from(unused as u32))?;
+    let unused = c.number_like(x, f64::from(unused))?;
     let high = c.binary(Binary::ShiftLeft, x, unused)?;
     c.binary(Binary::ShiftRight, high, unused)
 }

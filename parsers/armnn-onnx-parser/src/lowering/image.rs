@@ -162,12 +162,11 @@ pub(super) fn col2im(c: &mut Context<'_, '_>) -> Result {
     let sizes: Option<Vec<u32>> = block.iter().map(|&size| u32::try_from(size).ok()).collect();
     let sizes = sizes.ok_or_else(|| Problem::malformed(format!("its block is {block:?}")))?;
     let mut descriptor = described(Col2ImDescriptor::new(&sizes))?;
-    for at in 0..n {
-        descriptor.stride[at] = strides[at];
-        descriptor.dilation[at] = dilations[at];
-        descriptor.pad_before[at] = pads[at];
-        descriptor.pad_after[at] = pads[n + at];
-    }
+    descriptor.stride[..n].copy_from_slice(&strides);
+    descriptor.dilation[..n].copy_from_slice(&dilations);
+    let (before, after) = pads.split_at(n);
+    descriptor.pad_before[..n].copy_from_slice(before);
+    descriptor.pad_after[..n].copy_from_slice(after);
     let input = c.input(0)?;
     let shape = c.shape(input)?;
     let elements = block.iter().try_fold(1i64, |n, &size| n.checked_mul(size));
