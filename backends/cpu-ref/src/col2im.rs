@@ -93,11 +93,7 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &Col2ImDescriptor) -> Result<Box
 
 /// Where a tap of a window at a position is in the input; `None` in the padding. Positions, taps
 /// and places are row-major.
-fn place(
-    windows: &[SlidingWindow],
-    mut position: usize,
-    mut tap: usize,
-) -> Option<usize> {
+fn place(windows: &[SlidingWindow], mut position: usize, mut tap: usize) -> Option<usize> {
     let (mut at, mut stride) = (0, 1);
     for window in windows.iter().rev() {
         let along = window.position(position % window.output, tap % window.taps)?;
