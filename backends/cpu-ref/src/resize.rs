@@ -11,8 +11,8 @@ use crate::{
     element_workload::element_workload,
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
     layer_checks::{
-        FLOATS, dims_of_rank, input, invalid, num_elements, output, require_image_layout, require_named,
-        require_one_type, require_same_quantization,
+        FLOATS, dims_of_rank, input, invalid, num_elements, output, require_image_layout,
+        require_named, require_one_type, require_same_quantization,
     },
     quantized_arithmetic::QUANTIZED,
 };
