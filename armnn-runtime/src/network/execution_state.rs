@@ -17,7 +17,7 @@ use super::{
     variables::{check_assigned, current_variables},
 };
 use crate::{
-    error::{ExecuteError, InputError, LoadError},
+    error::{ExecuteError, InputError, LoadError, TensorError},
     optimizer::AssignmentReport,
     tensor::HostTensor,
     value::Value,
@@ -566,18 +566,22 @@ fn empty_inputs(model: &LoadedModel, shapes: &[Shape]) -> Result<Vec<Value>, Loa
             let len = info
                 .byte_len()
                 .filter(|&len| len as u64 <= model.memory_limit);
-            if len.is_none() {
-                return Err(LoadError::TensorTooLarge {
-                    tensor: input(),
-                    data_type: info.data_type,
-                    shape,
-                    limit: model.memory_limit,
-                });
-            }
+            let data_type = info.data_type;
+            let too_large = || LoadError::TensorTooLarge {
+                tensor: input(),
+                data_type,
+                shape,
+                limit: model.memory_limit,
+            };
+            let len = len.ok_or_else(too_large)?;
             let zeroed = HostTensor::zeroed(info);
-            zeroed.map(Value::from).map_err(|e| LoadError::OutOfMemory {
-                bytes: len.unwrap_or(0) as u64,
-                what: e.to_string(),
+            zeroed.map(Value::from).map_err(|e| match e {
+                // Of no elements, with other dimensions beyond what can be counted.
+                TensorError::UnknownSize { .. } => too_large(),
+                e => LoadError::OutOfMemory {
+                    bytes: len as u64,
+                    what: e.to_string(),
+                },
             })
         })
         .collect()

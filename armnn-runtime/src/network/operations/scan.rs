@@ -190,12 +190,9 @@ fn join(
     Ok(joined)
 }
 
-/// Bytes of what lies in the dimensions from one on; 0 in a tensor without elements, whose other
-/// dimensions may be of any size if the caller gave them.
+/// Bytes of what lies in the dimensions from one on. The products of a tensor's dimensions fit, also
+/// if others are 0.
 fn bytes_behind(info: &TensorInfo, axis: usize, element_size: usize) -> usize {
-    if info.byte_len() == Some(0) {
-        return 0;
-    }
     let dims = info.shape.dims().iter().skip(axis);
     dims.map(|&dim| dim as usize).product::<usize>() * element_size
 }

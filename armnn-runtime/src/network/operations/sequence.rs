@@ -123,14 +123,6 @@ impl Rows {
         let element = element
             .ok_or_else(|| layer.failed(format!("elements of {} are no bytes", info.data_type)))?;
         let dims = info.shape.dims();
-        if info.byte_len() == Some(0) {
-            // Dimensions beside the one that is 0 may be of any size, if the caller gave them.
-            return Ok(Self {
-                outer: 0,
-                size: info.shape.dim(axis),
-                inner: 0,
-            });
-        }
         let product = |dims: &[i64]| dims.iter().map(|&dim| dim as usize).product::<usize>();
         Ok(Self {
             outer: product(&dims[..axis]),
