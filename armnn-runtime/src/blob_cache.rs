@@ -163,14 +163,14 @@ mod tests {
     fn a_blob_is_found_by_its_key_alone() {
         let directory = tempfile::tempdir().unwrap();
         let inside = directory.path().join("made/when/needed");
-        let first = cache(&inside, "a/b", 1);
+        let first = cache(&inside, "a.b", 1);
         assert_eq!(first.get(b"key"), None);
         first.put(b"key", b"blob").unwrap();
         first.put(b"other", b"").unwrap();
         assert_eq!(first.get(b"key").as_deref(), Some(&b"blob"[..]));
         assert_eq!(first.get(b"other").as_deref(), Some(&b""[..]));
         assert_eq!(first.get(b"kez"), None);
-        assert_eq!(cache(&inside, "a/b", 2).get(b"key"), None);
+        assert_eq!(cache(&inside, "a.b", 2).get(b"key"), None);
         assert_eq!(cache(&inside, "a_b", 1).get(b"key"), None);
         first.put(b"key", b"another").unwrap();
         assert_eq!(first.get(b"key").as_deref(), Some(&b"another"[..]));
