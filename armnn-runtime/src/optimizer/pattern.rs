@@ -20,16 +20,26 @@ pub enum LayerPattern {
 #[non_exhaustive]
 pub enum LayerPatternError {
     /// There is no such layer type.
-    #[error("there is no layer type '{0}'; known are {known}", known = known_types())]
+    #[error("there is no layer type '{0}'; {known}", known = known_types(.0))]
     UnknownType(String),
     /// The text is empty.
     #[error("a layer pattern must not be empty; '*' matches every layer")]
     Empty,
 }
 
-fn known_types() -> String {
-    let names: Vec<_> = LayerType::ALL.iter().filter_map(|t| t.name()).collect();
-    names.join(", ")
+/// The types whose names have something of the text in them; all, if there are none.
+fn known_types(text: &str) -> String {
+    let text = text.to_ascii_lowercase();
+    let names = || LayerType::ALL.iter().filter_map(|t| t.name());
+    let is_like = |name: &&str| {
+        let name = name.to_ascii_lowercase();
+        !text.is_empty() && (name.contains(&text) || text.contains(&name))
+    };
+    let like: Vec<_> = names().filter(is_like).collect();
+    match like[..] {
+        [] => format!("known are {}", names().collect::<Vec<_>>().join(", ")),
+        _ => format!("did you mean {}?", like.join(", ")),
+    }
 }
 
 impl LayerPattern {
