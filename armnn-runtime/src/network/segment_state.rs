@@ -164,7 +164,7 @@ impl SegmentState {
         inputs: &[&[u8]],
         outputs: &mut [&mut [u8]],
     ) -> Result<(), ExecuteError> {
-        let is_aligned = |data: *const u8| data.addr() % AlignedBuffer::ALIGNMENT == 0;
+        let is_aligned = |data: *const u8| data.addr().is_multiple_of(AlignedBuffer::ALIGNMENT);
         for (index, input) in inputs.iter().enumerate() {
             let id = self.network.network.inputs()[index];
             // Backends only read inputs.

@@ -77,7 +77,7 @@ impl Body<'_> {
             None => self.constant(condition)?,
         };
         let mut wanted = None;
-        let then_body = self.inner(&[info.clone()], |body, given| {
+        let then_body = self.inner(std::slice::from_ref(&info), |body, given| {
             let output = body.grown(given)?;
             wanted = body.info(output);
             Some(vec![output])

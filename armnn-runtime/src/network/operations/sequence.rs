@@ -199,7 +199,7 @@ fn part_sizes(layer: &Layer<'_>, whole: usize, most: usize) -> Result<Vec<usize>
             return Err(too_many_parts(layer, most));
         }
         let mut sizes = vec![size; whole / size];
-        if whole % size > 0 {
+        if !whole.is_multiple_of(size) {
             sizes.push(whole % size);
         }
         return Ok(sizes);
