@@ -9,7 +9,7 @@ mod fitting;
 use armnn_backend_api::*;
 use armnn_network::OutputDeclaration;
 
-pub use fitting::{Fitting, fitting};
+pub use fitting::fitting;
 
 /// A row of choices: generated, or given by a fuzzer.
 pub enum Random {

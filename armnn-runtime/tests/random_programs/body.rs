@@ -6,10 +6,7 @@ use armnn_backend_api::LayerType;
 use armnn_network::{Network, NetworkBuilder, TensorId, VariableValue};
 use armnn_runtime::{DataType, Shape, TensorInfo};
 
-use super::{
-    Random, TAKEN, elements,
-    random_layers::{Fitting, fitting},
-};
+use super::{Random, TAKEN, elements, random_layers::fitting};
 
 /// How many layers a graph has at most, by how deep it is in others.
 const MOST_LAYERS: [usize; 3] = [16, 5, 3];
@@ -177,7 +174,7 @@ impl<'r> Body<'r> {
 
     /// A layer that fits what it reads: tensors that are there, or constants.
     fn fitting(&mut self) -> Option<Vec<TensorId>> {
-        let (descriptor, inputs, outputs): Fitting = fitting(self.layer_type())?;
+        let (descriptor, inputs, outputs) = fitting(self.layer_type())?;
         let mut ids = Vec::new();
         for info in inputs {
             ids.push(match info {
