@@ -1,6 +1,6 @@
 //! Sequences and optionals.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use armnn_backend_api::{DataType, Shape, TensorInfo};
 use armnn_network::SequenceOperation;
@@ -82,8 +82,11 @@ pub(super) fn execute(
 /// A sequence of tensors. Others do not go into one: loops could nest them without end.
 fn sequence(layer: &Layer<'_>, values: Vec<Value>, memory_limit: u64) -> Result<Value> {
     let mut bytes = 0u64;
+    // A tensor that is there many times takes memory once.
+    let mut counted = HashSet::new();
     for value in &values {
         let len = match value {
+            Value::Tensor(tensor) if !counted.insert(Arc::as_ptr(tensor)) => 0,
             Value::Tensor(tensor) => tensor.bytes().len() as u64,
             Value::Strings(strings) => strings.strings().iter().map(|s| s.len() as u64).sum(),
             other => {
