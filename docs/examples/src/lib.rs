@@ -1,5 +1,5 @@
 //! The examples of the README and the book, as documentation tests: `cargo test` compiles each, and
-//! runs those that need no file. Examples in C, and what the pages list, are in `tests/pages.rs`.
+//! runs those that need no file. Examples in C, and what the pages list, are in `tests/pages`.
 
 /// The README.
 #[cfg(doctest)]

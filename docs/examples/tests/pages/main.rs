@@ -1,5 +1,7 @@
 //! What the pages say is so.
 
+mod generated;
+
 use std::{
     collections::BTreeSet,
     fs,
@@ -167,27 +169,6 @@ fn the_page_on_the_command_has_every_option_in_its_section_and_no_other() {
         ["execute-network", "verify", "backends"],
         "describe it"
     );
-}
-
-#[test]
-fn the_readme_lists_the_operators_that_the_parser_has() {
-    let readme = page("README.md");
-    let list = readme.split("\nTFLite operators").nth(1).unwrap();
-    let list = list.split("): ").nth(1).unwrap().split(". A model").next();
-    let listed: BTreeSet<String> = list
-        .unwrap()
-        .split(',')
-        .map(|name| name.trim().replace('_', "").to_lowercase())
-        .collect();
-    let table = page("parsers/armnn-tflite-parser/src/lowering/operators.rs");
-    let known: BTreeSet<String> = table
-        .split("Op::")
-        .skip(1)
-        .filter_map(|text| Some(text.split_once(" => (")?.0.to_lowercase()))
-        .filter(|name| name.chars().all(char::is_alphanumeric))
-        .collect();
-    assert!(!known.is_empty());
-    assert_eq!(listed, known);
 }
 
 #[test]
