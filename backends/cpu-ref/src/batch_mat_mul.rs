@@ -7,17 +7,18 @@ use armnn_backend_api::{
 };
 
 use crate::{
-    float_workload::{FloatKernel, MAX_INPUTS, float_workload},
-    layer_checks::{FLOATS, dims, input, invalid, output, require_one_type},
+    float_workload::{FloatKernel, MAX_INPUTS, real_workload},
+    layer_checks::{REALS, dims, input, invalid, output, require_one_type},
     loop_nest::{LoopNest, broadcast_strides, dense_strides},
     matrix::MatrixProduct,
+    real::Real,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &BatchMatMulDescriptor) -> Result<()> {
     if input(layer, 0)?.data_type().is_quantized() {
         return quantized::check(layer);
     }
-    require_one_type(layer, &[FLOATS])
+    require_one_type(layer, &[REALS])
 }
 
 pub(crate) fn workload(
@@ -32,7 +33,7 @@ pub(crate) fn workload(
     if input(layer, 0)?.data_type().is_quantized() {
         return quantized::workload(layer, kernel);
     }
-    float_workload(layer, kernel)
+    real_workload(layer, kernel)
 }
 
 struct BatchMatMul {
@@ -87,7 +88,7 @@ impl BatchMatMul {
     }
 }
 
-impl FloatKernel for BatchMatMul {
+impl<F: Real> FloatKernel<F> for BatchMatMul {
     fn scratch_len(&self) -> usize {
         self.product.scratch_len()
     }
@@ -95,9 +96,9 @@ impl FloatKernel for BatchMatMul {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        scratch: &mut [f32],
-        [x, y, _]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        scratch: &mut [F],
+        [x, y, _]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         let MatrixProduct { m, k, n, .. } = self.product;
         self.for_each_matrix(|[at_x, at_y, at_out]| {
@@ -112,10 +113,10 @@ impl FloatKernel for BatchMatMul {
 
 #[cfg(test)]
 mod tests {
-    use armnn_backend_api::Shape;
+    use armnn_backend_api::{DataType, Shape};
 
     use super::*;
-    use crate::test_harness::{Call, Tensor, assert_close, f16s, f32s, sample_values};
+    use crate::test_harness::{Call, Tensor, assert_close, f16s, f32s, sample_values, typed};
 
     fn product(transpose: [bool; 2], x: Tensor, y: Tensor, out: &[i64]) -> Call {
         let data_type = x.info.data_type;
@@ -181,5 +182,18 @@ mod tests {
             error.contains("[1, 2] and [3, 1] do not multiply to [1, 1]"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn float64_is_computed_in_itself() {
+        // 1 * 1 + 2^-20 * 2^-20, which needs 41 bits.
+        let little = 2f64.powi(-20);
+        for transpose in [[false, true], [true, false]] {
+            let dims = |transposed| if transposed { [2, 1] } else { [1, 2] };
+            let x = typed(DataType::Float64, dims(transpose[0]), &[1.0, little]);
+            let y = typed(DataType::Float64, dims(!transpose[1]), &[1.0, little]);
+            let found = product(transpose, x, y, &[1, 1]).run();
+            assert_eq!(found.elements::<f64>(0), [1.0 + little * little]);
+        }
     }
 }

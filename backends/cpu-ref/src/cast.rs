@@ -1,5 +1,7 @@
 //! Cast.
 
+mod storage;
+
 use std::marker::PhantomData;
 
 use armnn_backend_api::{
@@ -15,8 +17,9 @@ use crate::{
     float_workload::{input_elements, output_elements},
     layer_checks::{input, invalid, num_elements, output, require_input, require_output},
 };
+use storage::STORAGE;
 
-/// The types that can be converted to each other.
+/// The types that are computed with, which can be converted to each other.
 pub(crate) const TYPES: &[DataType] = &[
     DataType::Float16,
     DataType::Float32,
@@ -34,8 +37,8 @@ pub(crate) const TYPES: &[DataType] = &[
 ];
 
 pub(crate) fn check(layer: LayerView<'_>, _: &CastDescriptor) -> Result<()> {
-    require_input(layer, 0, &[TYPES])?;
-    require_output(layer, 0, &[TYPES])
+    require_input(layer, 0, &[TYPES, STORAGE])?;
+    require_output(layer, 0, &[TYPES, STORAGE])
 }
 
 pub(crate) fn workload(layer: LayerView<'_>, _: &CastDescriptor) -> Result<Box<dyn Workload>> {
@@ -43,6 +46,9 @@ pub(crate) fn workload(layer: LayerView<'_>, _: &CastDescriptor) -> Result<Box<d
     let len = num_elements(layer, to)?;
     if num_elements(layer, from)? != len {
         return Err(invalid("input and output differ in size"));
+    }
+    if STORAGE.contains(&from.data_type()) || STORAGE.contains(&to.data_type()) {
+        return storage::workload(layer);
     }
     /// Calls `$f::<S, D>(len)` with the element types of both tensors.
     macro_rules! by_type {

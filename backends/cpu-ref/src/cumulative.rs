@@ -7,16 +7,17 @@ use armnn_backend_api::{
 
 use crate::{
     element_type::{Number, by_number},
-    float_workload::{FloatKernel, MAX_INPUTS, float_workload},
+    float_workload::{FloatKernel, MAX_INPUTS, real_workload},
     layer_checks::{
-        FLOATS, INTEGERS, dims, input, invalid, output, require_named, require_one_type,
+        INTEGERS, REALS, dims, input, invalid, output, require_named, require_one_type,
     },
+    real::Real,
     workload_function::workload_function,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, d: &CumulativeDescriptor) -> Result<()> {
     require_named(d.operation(), d.operation().name())?;
-    require_one_type(layer, &[FLOATS, INTEGERS])
+    require_one_type(layer, &[REALS, INTEGERS])
 }
 
 pub(crate) fn workload(
@@ -39,8 +40,8 @@ pub(crate) fn workload(
         reverse: d.reverse == 1,
     };
     let data_type = output(layer, 0)?.data_type();
-    if FLOATS.contains(&data_type) {
-        return float_workload(layer, kernel);
+    if REALS.contains(&data_type) {
+        return real_workload(layer, kernel);
     }
     by_number!(data_type, N => workload_function(layer, 0, move |call| {
         let values = call.input::<<N as Number>::Stored>(0)?;
@@ -57,15 +58,15 @@ struct Cumulative {
     reverse: bool,
 }
 
-impl FloatKernel for Cumulative {
+impl<F: Real> FloatKernel<F> for Cumulative {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, ..]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, ..]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
-        self.accumulate::<f32>(input, output);
+        self.accumulate::<F>(input, output);
         Ok(())
     }
 }
@@ -136,5 +137,15 @@ mod tests {
             .input(typed(DataType::Int8, [3], &[100i8, 27, 2]))
             .output(DataType::Int8, [3]);
         assert_eq!(call.run().elements::<i8>(0), [100, 127, -127]);
+    }
+
+    #[test]
+    fn float64_is_computed_in_itself() {
+        // 2^-40 gets lost beside 1 in Float32.
+        let little = 2f64.powi(-40);
+        let call = Call::new(CumulativeDescriptor::new(CumulativeOperation::Sum, 0))
+            .input(typed(DataType::Float64, [2], &[1.0, little]))
+            .output(DataType::Float64, [2]);
+        assert_eq!(call.run().elements::<f64>(0), [1.0, 1.0 + little]);
     }
 }

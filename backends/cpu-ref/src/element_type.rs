@@ -1,17 +1,17 @@
 //! Kernels for elements of any type: which Rust type stands for them.
 
 use armnn_backend_api::{DataType, Element};
-use half::f16;
+use half::{bf16, f16};
 
-use crate::layer_checks::{FLOATS, INTEGERS};
+use crate::layer_checks::{INTEGERS, REALS};
 use crate::quantized_arithmetic::QUANTIZED;
 
 /// The types that have a [`Number`]: those of arithmetic, and quantized ones, whose numbers are in
 /// the order of what they stand for.
-pub(crate) const NUMBERS: &[&[DataType]] = &[FLOATS, INTEGERS, QUANTIZED];
+pub(crate) const NUMBERS: &[&[DataType]] = &[REALS, INTEGERS, QUANTIZED];
 
 /// The same and Boolean.
-pub(crate) const COMPARABLES: &[&[DataType]] = &[FLOATS, INTEGERS, QUANTIZED, &[DataType::Boolean]];
+pub(crate) const COMPARABLES: &[&[DataType]] = &[REALS, INTEGERS, QUANTIZED, &[DataType::Boolean]];
 
 /// The types of indices.
 pub(crate) const INDICES: &[&[DataType]] = &[&[DataType::Signed32, DataType::Signed64]];
@@ -37,7 +37,7 @@ pub(crate) trait Number: Copy + PartialOrd + Send + Sync + 'static {
     /// A number that is in the order of these, with NaN above all.
     fn ordinal(self) -> u64;
 
-    /// Integers wrap around; Float16 is rounded.
+    /// Integers wrap around; halves are rounded.
     fn add(self, other: Self) -> Self;
 
     fn sub(self, other: Self) -> Self;
@@ -154,21 +154,21 @@ impl Number for f32 {
     }
 }
 
-impl Number for f16 {
-    type Stored = u16;
-    const ZERO: Self = Self::ZERO;
-    const ONE: Self = Self::ONE;
+impl Number for f64 {
+    type Stored = Self;
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
 
-    fn load(stored: u16) -> Self {
-        Self::from_bits(stored)
+    fn load(stored: Self) -> Self {
+        stored
     }
 
-    fn store(self) -> u16 {
-        self.to_bits()
+    fn store(self) -> Self {
+        self
     }
 
     fn from_i32(number: i32) -> Self {
-        Self::from_f32(number as f32)
+        number as Self
     }
 
     fn is_nan(self) -> bool {
@@ -176,21 +176,73 @@ impl Number for f16 {
     }
 
     fn ordinal(self) -> u64 {
-        self.to_f32().ordinal()
+        if self.is_nan() {
+            return u64::MAX;
+        }
+        // Without the sign of 0, and with those below 0 turned round.
+        let bits = (self + 0.0).to_bits();
+        if bits >> 63 == 1 {
+            !bits
+        } else {
+            bits | 1 << 63
+        }
     }
 
     fn add(self, other: Self) -> Self {
-        Self::from_f32(self.to_f32() + other.to_f32())
+        self + other
     }
 
     fn sub(self, other: Self) -> Self {
-        Self::from_f32(self.to_f32() - other.to_f32())
+        self - other
     }
 
     fn mul(self, other: Self) -> Self {
-        Self::from_f32(self.to_f32() * other.to_f32())
+        self * other
     }
 }
+
+macro_rules! halves {
+    ($($T:ty)*) => {$(
+        impl Number for $T {
+            type Stored = u16;
+            const ZERO: Self = <$T>::ZERO;
+            const ONE: Self = <$T>::ONE;
+
+            fn load(stored: u16) -> Self {
+                <$T>::from_bits(stored)
+            }
+
+            fn store(self) -> u16 {
+                <$T>::to_bits(self)
+            }
+
+            fn from_i32(number: i32) -> Self {
+                Self::from_f32(number as f32)
+            }
+
+            fn is_nan(self) -> bool {
+                <$T>::is_nan(self)
+            }
+
+            fn ordinal(self) -> u64 {
+                self.to_f32().ordinal()
+            }
+
+            fn add(self, other: Self) -> Self {
+                Self::from_f32(self.to_f32() + other.to_f32())
+            }
+
+            fn sub(self, other: Self) -> Self {
+                Self::from_f32(self.to_f32() - other.to_f32())
+            }
+
+            fn mul(self, other: Self) -> Self {
+                Self::from_f32(self.to_f32() * other.to_f32())
+            }
+        }
+    )*};
+}
+halves! { f16 bf16 }
 
 /// `$body` with `$N` the [`Number`] of a data type of [`COMPARABLES`].
 macro_rules! by_number {
@@ -204,7 +256,9 @@ macro_rules! by_number {
         }
         match $data_type {
             T::Float32 => with!(f32),
+            T::Float64 => with!(f64),
             T::Float16 => with!(half::f16),
+            T::BFloat16 => with!(half::bf16),
             T::Int8 | T::QAsymmS8 | T::QSymmS8 => with!(i8),
             T::UInt8 | T::QAsymmU8 | T::Boolean => with!(u8),
             T::Int16 | T::QSymmS16 => with!(i16),
@@ -322,6 +376,8 @@ mod tests {
         let ordinals = floats.map(Number::ordinal);
         assert!(ordinals.is_sorted_by(|x, y| x < y), "{ordinals:?}");
         assert_eq!((-0.0f32).ordinal(), 0.0f32.ordinal());
+        let doubles = floats.map(|x| f64::from(x).ordinal());
+        assert!(doubles.is_sorted_by(|x, y| x < y), "{doubles:?}");
         let ints = [i64::MIN, -1, 0, 1, i64::MAX].map(Number::ordinal);
         assert!(ints.is_sorted_by(|x, y| x < y), "{ints:?}");
         assert!((-128i8).ordinal() < 127i8.ordinal() && 127u8.ordinal() < 200u8.ordinal());

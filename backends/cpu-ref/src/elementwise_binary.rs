@@ -9,28 +9,29 @@ use armnn_backend_api::{
 };
 
 use crate::{
-    float_workload::{FloatKernel, MAX_INPUTS, float_workload},
+    float_workload::{FloatKernel, MAX_INPUTS, real_workload},
     layer_checks::{
-        FLOATS, INTEGERS, dims, input, input_role, invalid, output, require_named, require_one_type,
+        INTEGERS, REALS, dims, input, input_role, invalid, output, require_named, require_one_type,
     },
     loop_nest::{LoopNest, broadcast_strides, map_pairs},
     quantized_arithmetic::QUANTIZED,
+    real::Real,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ElementwiseBinaryDescriptor) -> Result<()> {
     let operation = descriptor.operation();
     require_named(operation, operation.name())?;
     match operation {
-        BinaryOperation::Atan2 => require_one_type(layer, &[FLOATS]),
+        BinaryOperation::Atan2 => require_one_type(layer, &[REALS]),
         BinaryOperation::FloorDiv | BinaryOperation::FloorMod | BinaryOperation::TruncateMod => {
-            require_one_type(layer, &[FLOATS, INTEGERS])
+            require_one_type(layer, &[REALS, INTEGERS])
         }
         BinaryOperation::BitwiseAnd
         | BinaryOperation::BitwiseOr
         | BinaryOperation::BitwiseXor
         | BinaryOperation::ShiftLeft
         | BinaryOperation::ShiftRight => require_one_type(layer, &[INTEGERS]),
-        _ => require_one_type(layer, &[FLOATS, INTEGERS, QUANTIZED]),
+        _ => require_one_type(layer, &[REALS, INTEGERS, QUANTIZED]),
     }?;
     match output(layer, 0)?.data_type().is_quantized() {
         true => quantized::check(layer),
@@ -54,7 +55,7 @@ pub(crate) fn workload(
         DataType::UInt32 => integer::workload::<u32>(layer, operation, nest),
         DataType::UInt64 => integer::workload::<u64>(layer, operation, nest),
         quantized if quantized.is_quantized() => quantized::workload(layer, operation, nest),
-        _ => float_workload(layer, ElementwiseBinary { operation, nest }),
+        _ => real_workload(layer, ElementwiseBinary { operation, nest }),
     }
 }
 
@@ -80,12 +81,12 @@ pub(crate) fn broadcast_nest(layer: LayerView<'_>) -> Result<LoopNest<2>> {
 }
 
 /// The larger; NaN if either is.
-pub(crate) fn larger(x: f32, y: f32) -> f32 {
+pub(crate) fn larger<F: Real>(x: F, y: F) -> F {
     if x > y || x.is_nan() { x } else { y }
 }
 
 /// The smaller; NaN if either is.
-pub(crate) fn smaller(x: f32, y: f32) -> f32 {
+pub(crate) fn smaller<F: Real>(x: F, y: F) -> F {
     if x < y || x.is_nan() { x } else { y }
 }
 
@@ -94,13 +95,13 @@ struct ElementwiseBinary {
     nest: LoopNest<2>,
 }
 
-impl FloatKernel for ElementwiseBinary {
+impl<F: Real> FloatKernel<F> for ElementwiseBinary {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [x, y, _]: [&[f32]; MAX_INPUTS],
-        out: &mut [f32],
+        _scratch: &mut [F],
+        [x, y, _]: [&[F]; MAX_INPUTS],
+        out: &mut [F],
     ) -> Result<()> {
         let nest = &self.nest;
         match self.operation {
@@ -111,17 +112,17 @@ impl FloatKernel for ElementwiseBinary {
             BinaryOperation::Maximum => map_pairs(nest, x, y, out, larger),
             BinaryOperation::Minimum => map_pairs(nest, x, y, out, smaller),
             BinaryOperation::SqDiff => map_pairs(nest, x, y, out, |x, y| (x - y) * (x - y)),
-            BinaryOperation::Power => map_pairs(nest, x, y, out, f32::powf),
+            BinaryOperation::Power => map_pairs(nest, x, y, out, F::powf),
             BinaryOperation::FloorDiv => map_pairs(nest, x, y, out, |x, y| (x / y).floor()),
-            BinaryOperation::FloorMod => map_pairs(nest, x, y, out, |x: f32, y: f32| {
+            BinaryOperation::FloorMod => map_pairs(nest, x, y, out, |x: F, y: F| {
                 let rest = x % y;
-                match rest != 0.0 && (rest < 0.0) != (y < 0.0) {
+                match rest != F::ZERO && (rest < F::ZERO) != (y < F::ZERO) {
                     true => rest + y,
                     false => rest,
                 }
             }),
             BinaryOperation::TruncateMod => map_pairs(nest, x, y, out, |x, y| x % y),
-            BinaryOperation::Atan2 => map_pairs(nest, x, y, out, f32::atan2),
+            BinaryOperation::Atan2 => map_pairs(nest, x, y, out, F::atan2),
             other => {
                 return Err(BackendError::unsupported(format!(
                     "{other} is not known here"
@@ -349,5 +350,26 @@ mod tests {
         let found = binary(BinaryOperation::Atan2, x, y, &[3]).run().f32s();
         let pi = std::f32::consts::PI;
         assert_close(&found, &[pi / 4.0, 3.0 * pi / 4.0, pi], 1e-6);
+    }
+
+    #[test]
+    fn float64_is_computed_in_itself() {
+        // 2^-40 gets lost beside 1 in Float32.
+        let little = 2f64.powi(-40);
+        let run = |operation, x: f64, y: f64| {
+            let of = |value| typed(DataType::Float64, [1], &[value]);
+            let call = binary(operation, of(x), of(y), &[1]);
+            call.run().elements::<f64>(0)[0]
+        };
+        assert_eq!(run(BinaryOperation::Add, 1.0, little), 1.0 + little);
+        assert_eq!(
+            run(BinaryOperation::Maximum, 1.0, 1.0 + little),
+            1.0 + little
+        );
+        assert_eq!(run(BinaryOperation::Power, 1.0 + little, 1.0), 1.0 + little);
+        assert!(run(BinaryOperation::Minimum, 1.0, f64::NAN).is_nan());
+        // -7 = -4 * 2 + 1 = -3 * 2 - 1
+        assert_eq!(run(BinaryOperation::FloorMod, -7.0, 2.0), 1.0);
+        assert_eq!(run(BinaryOperation::TruncateMod, -7.0, 2.0), -1.0);
     }
 }

@@ -9,17 +9,19 @@ use armnn_backend_api::{
     Result, Synchronous, UnaryOperation, Workload,
 };
 
-use half::f16;
+use half::{bf16, f16};
 
 use crate::{
     activation::erf,
+    cast::Scalar,
     element_workload::{Kernel, element_workload},
-    float_workload::{FloatKernel, MAX_INPUTS, float_workload},
+    float_workload::{FloatKernel, MAX_INPUTS, real_workload},
     layer_checks::{
-        FLOATS, INTEGERS, input, invalid, num_elements, output, require_input, require_named,
+        INTEGERS, REALS, input, invalid, num_elements, output, require_input, require_named,
         require_one_type, require_output,
     },
     quantized_arithmetic::QUANTIZED,
+    real::Real,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ElementwiseUnaryDescriptor) -> Result<()> {
@@ -30,16 +32,16 @@ pub(crate) fn check(layer: LayerView<'_>, descriptor: &ElementwiseUnaryDescripto
         UnaryOperation::Abs
         | UnaryOperation::Neg
         | UnaryOperation::Sign
-        | UnaryOperation::Square => require_one_type(layer, &[FLOATS, INTEGERS, QUANTIZED]),
+        | UnaryOperation::Square => require_one_type(layer, &[REALS, INTEGERS, QUANTIZED]),
         UnaryOperation::BitwiseNot => require_one_type(layer, &[INTEGERS]),
         UnaryOperation::IsNan
         | UnaryOperation::IsInf
         | UnaryOperation::IsPosInf
         | UnaryOperation::IsNegInf => {
-            require_input(layer, 0, &[FLOATS])?;
+            require_input(layer, 0, &[REALS])?;
             require_output(layer, 0, &[&[DataType::Boolean]])
         }
-        _ => require_one_type(layer, &[FLOATS, QUANTIZED]),
+        _ => require_one_type(layer, &[REALS, QUANTIZED]),
     }?;
     match output(layer, 0)?.data_type().is_quantized() {
         true => quantized::check(layer),
@@ -77,16 +79,11 @@ pub(crate) fn workload(
     }
     if operation != UnaryOperation::LogicalNot && output(layer, 0)?.data_type() == DataType::Boolean
     {
-        let element = PhantomData;
         return match input(layer, 0)?.data_type() {
-            DataType::Float16 => element_workload(layer, Test::<u16> { operation, element }),
-            _ => element_workload(
-                layer,
-                Test::<f32> {
-                    operation,
-                    element: PhantomData,
-                },
-            ),
+            DataType::Float16 => test_workload::<f16>(layer, operation),
+            DataType::BFloat16 => test_workload::<bf16>(layer, operation),
+            DataType::Float64 => test_workload::<f64>(layer, operation),
+            _ => test_workload::<f32>(layer, operation),
         };
     }
     match output(layer, 0)?.data_type() {
@@ -100,24 +97,24 @@ pub(crate) fn workload(
         DataType::UInt32 => of_integers!(u32),
         DataType::UInt64 => of_integers!(u64),
         quantized if quantized.is_quantized() => quantized::workload(layer, operation),
-        _ => float_workload(layer, ElementwiseUnary(operation)),
+        _ => real_workload(layer, ElementwiseUnary(operation)),
     }
 }
 
 struct ElementwiseUnary(UnaryOperation);
 
-impl FloatKernel for ElementwiseUnary {
+impl<F: Real> FloatKernel<F> for ElementwiseUnary {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, ..]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, ..]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         let operation = self.0;
         match operation {
-            UnaryOperation::Abs => map(input, output, f32::abs),
-            UnaryOperation::Neg => map(input, output, |x: f32| -x),
+            UnaryOperation::Abs => map(input, output, F::abs),
+            UnaryOperation::Neg => map(input, output, |x: F| -x),
             UnaryOperation::Square => map(input, output, |x| x * x),
             other if other.name().is_none() => {
                 return Err(BackendError::unsupported(format!(
@@ -131,12 +128,12 @@ impl FloatKernel for ElementwiseUnary {
 }
 
 /// The operation on one number; those that are not known leave it as it is.
-fn value(operation: UnaryOperation, x: f32) -> f32 {
+fn value<F: Real>(operation: UnaryOperation, x: F) -> F {
     match operation {
         UnaryOperation::Abs => x.abs(),
         UnaryOperation::Exp => x.exp(),
         UnaryOperation::Sqrt => x.sqrt(),
-        UnaryOperation::Rsqrt => 1.0 / x.sqrt(),
+        UnaryOperation::Rsqrt => F::ONE / x.sqrt(),
         UnaryOperation::Neg => -x,
         UnaryOperation::Log => x.ln(),
         UnaryOperation::Sin => x.sin(),
@@ -149,16 +146,16 @@ fn value(operation: UnaryOperation, x: f32) -> f32 {
         UnaryOperation::Acos => x.acos(),
         UnaryOperation::Atan => x.atan(),
         // In Float32 these lose bits where terms nearly cancel.
-        UnaryOperation::Sinh => f64::from(x).sinh() as f32,
-        UnaryOperation::Cosh => f64::from(x).cosh() as f32,
-        UnaryOperation::Asinh => f64::from(x).asinh() as f32,
-        UnaryOperation::Acosh => f64::from(x).acosh() as f32,
-        UnaryOperation::Atanh => f64::from(x).atanh() as f32,
-        UnaryOperation::Erf => erf(x.into()) as f32,
-        UnaryOperation::Sign if x == 0.0 || x.is_nan() => x,
+        UnaryOperation::Sinh => F::from_f64(x.to_f64().sinh()),
+        UnaryOperation::Cosh => F::from_f64(x.to_f64().cosh()),
+        UnaryOperation::Asinh => F::from_f64(x.to_f64().asinh()),
+        UnaryOperation::Acosh => F::from_f64(x.to_f64().acosh()),
+        UnaryOperation::Atanh => F::from_f64(x.to_f64().atanh()),
+        UnaryOperation::Erf => F::from_f64(erf(x.to_f64())),
+        UnaryOperation::Sign if x == F::ZERO || x.is_nan() => x,
         UnaryOperation::Sign => x.signum(),
         UnaryOperation::Round => x.round_ties_even(),
-        UnaryOperation::Reciprocal => 1.0 / x,
+        UnaryOperation::Reciprocal => F::ONE / x,
         _ => x,
     }
 }
@@ -169,46 +166,37 @@ struct Test<T> {
     element: PhantomData<fn(T)>,
 }
 
-impl Kernel for Test<f32> {
-    type Input = f32;
-    type Output = u8;
-
-    fn run(
-        &self,
-        _context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [i64],
-        [input, ..]: [&[f32]; MAX_INPUTS],
-        output: &mut [u8],
-    ) -> Result<()> {
-        let results = input.iter().map(|&x| self.test(x));
-        output.iter_mut().zip(results).for_each(|(o, x)| *o = x);
-        Ok(())
-    }
+fn test_workload<T>(layer: LayerView<'_>, operation: UnaryOperation) -> Result<Box<dyn Workload>>
+where
+    T: Scalar + Into<f64>,
+{
+    let element = PhantomData::<fn(T)>;
+    element_workload(layer, Test { operation, element })
 }
 
-impl Kernel for Test<u16> {
-    type Input = u16;
+impl<T: Scalar + Into<f64>> Kernel for Test<T> {
+    type Input = T::Bits;
     type Output = u8;
 
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
         _scratch: &mut [i64],
-        [input, ..]: [&[u16]; MAX_INPUTS],
+        [input, ..]: [&[T::Bits]; MAX_INPUTS],
         output: &mut [u8],
     ) -> Result<()> {
-        let results = input.iter().map(|&x| self.test(f16::from_bits(x).to_f32()));
+        let results = input.iter().map(|&x| self.test(T::from_bits(x).into()));
         output.iter_mut().zip(results).for_each(|(o, x)| *o = x);
         Ok(())
     }
 }
 
 impl<T> Test<T> {
-    fn test(&self, x: f32) -> u8 {
+    fn test(&self, x: f64) -> u8 {
         u8::from(match self.operation {
             UnaryOperation::IsNan => x.is_nan(),
-            UnaryOperation::IsPosInf => x == f32::INFINITY,
-            UnaryOperation::IsNegInf => x == f32::NEG_INFINITY,
+            UnaryOperation::IsPosInf => x == f64::INFINITY,
+            UnaryOperation::IsNegInf => x == f64::NEG_INFINITY,
             // `check` lets nothing else through.
             _ => x.is_infinite(),
         })
@@ -414,5 +402,38 @@ mod tests {
         assert_eq!(not.elements::<u8>(0), [255, 55]);
         let not = unary(UnaryOperation::BitwiseNot, f32s([1], &[1.0]));
         assert_refused(&not, &["Float32"]);
+    }
+
+    #[test]
+    fn float64_is_computed_in_itself() {
+        let run = |operation, x: f64| {
+            let call = Call::new(ElementwiseUnaryDescriptor::new(operation))
+                .input(typed(DataType::Float64, [1], &[x]))
+                .output(DataType::Float64, [1]);
+            call.run().elements::<f64>(0)[0]
+        };
+        assert!((run(UnaryOperation::Exp, 1.0) - std::f64::consts::E).abs() < 1e-15);
+        assert!((run(UnaryOperation::Acos, -1.0) - std::f64::consts::PI).abs() < 1e-15);
+        // tanh x = 1 / 2 at x = ln(3) / 2.
+        assert!((run(UnaryOperation::Atanh, 0.5) - 3f64.ln() / 2.0).abs() < 1e-15);
+        assert_eq!(run(UnaryOperation::Round, 2.5), 2.0);
+        assert_eq!(run(UnaryOperation::Sign, -1e-300), -1.0);
+    }
+
+    #[test]
+    fn every_float_is_tested_for_infinity() {
+        let run = |operation, input: Tensor| {
+            let call = Call::new(ElementwiseUnaryDescriptor::new(operation))
+                .input(input)
+                .output(DataType::Boolean, [3]);
+            call.run().elements::<u8>(0)
+        };
+        // 1e300 is beyond Float32; 0x7f80 and 0xff80 are infinite, 0x7fc0 is NaN.
+        let doubles = typed(DataType::Float64, [3], &[1e300, f64::INFINITY, f64::NAN]);
+        assert_eq!(run(UnaryOperation::IsInf, doubles.clone()), [0, 1, 0]);
+        assert_eq!(run(UnaryOperation::IsNan, doubles), [0, 0, 1]);
+        let halves = typed(DataType::BFloat16, [3], &[0x7f80u16, 0xff80, 0x7fc0]);
+        assert_eq!(run(UnaryOperation::IsPosInf, halves.clone()), [1, 0, 0]);
+        assert_eq!(run(UnaryOperation::IsNegInf, halves), [0, 1, 0]);
     }
 }

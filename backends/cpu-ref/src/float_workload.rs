@@ -9,13 +9,16 @@ use half::{
     slice::{HalfBitsSliceExt, HalfFloatSliceExt},
 };
 
-use crate::layer_checks::{invalid, num_elements, output};
+use crate::{
+    layer_checks::{invalid, num_elements, output},
+    real::Real,
+};
 
 /// The most inputs that a kernel has.
 pub(crate) const MAX_INPUTS: usize = 3;
 
-/// What a layer with at most [`MAX_INPUTS`] inputs and one output does, in Float32.
-pub(crate) trait FloatKernel: Send + Sync + 'static {
+/// What a layer with at most [`MAX_INPUTS`] inputs and one output does, in Float32 or Float64.
+pub(crate) trait FloatKernel<F: Real = f32>: Send + Sync + 'static {
     /// Elements of scratch memory that [`run`](Self::run) needs.
     fn scratch_len(&self) -> usize {
         0
@@ -36,9 +39,9 @@ pub(crate) trait FloatKernel: Send + Sync + 'static {
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
-        scratch: &mut [f32],
-        inputs: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        scratch: &mut [F],
+        inputs: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()>;
 }
 
@@ -72,22 +75,52 @@ pub(crate) fn float_workload<K: FloatKernel>(
             .filter(|&i| kernel.reads(i))
             .for_each(|i| add(input_lens[i]));
     }
-    let scratch_len = scratch_len
-        .and_then(|n| n.checked_mul(size_of::<f32>()))
+    Ok(Box::new(FloatWorkload {
+        kernel,
+        narrow,
+        input_lens,
+        output_len,
+        scratch_len: scratch_byte_len::<f32>(scratch_len)?,
+    }))
+}
+
+/// The same for a layer whose tensors may all be Float64, too, which is computed in itself.
+///
+/// # Errors
+/// When shapes are not known, or too large.
+pub(crate) fn real_workload<K: FloatKernel<f32> + FloatKernel<f64>>(
+    layer: LayerView<'_>,
+    kernel: K,
+) -> Result<Box<dyn Workload>> {
+    if output(layer, 0)?.data_type() != DataType::Float64 {
+        return float_workload(layer, kernel);
+    }
+    let mut input_lens = [0; MAX_INPUTS];
+    for (position, len) in input_lens.iter_mut().enumerate() {
+        if let Some(tensor) = layer.input(position) {
+            *len = num_elements(layer, tensor)?;
+        }
+    }
+    let scratch_len = FloatKernel::<f64>::scratch_len(&kernel);
+    Ok(Box::new(DoubleWorkload {
+        kernel,
+        input_lens,
+        output_len: num_elements(layer, output(layer, 0)?)?,
+        scratch_len: scratch_byte_len::<f64>(Some(scratch_len))?,
+    }))
+}
+
+/// Bytes of so many elements; `None` stands for too many.
+fn scratch_byte_len<F>(elements: Option<usize>) -> Result<usize> {
+    elements
+        .and_then(|n| n.checked_mul(size_of::<F>()))
         .filter(|&n| n <= isize::MAX as usize)
         .ok_or_else(|| {
             BackendError::with_status(
                 Status::OutOfMemory,
                 invalid("its tensors are too large to compute with").message(),
             )
-        })?;
-    Ok(Box::new(FloatWorkload {
-        kernel,
-        narrow,
-        input_lens,
-        output_len,
-        scratch_len,
-    }))
+        })
 }
 
 /// The elements of a constant of type Float32, Float16 or BFloat16; `None` if it is none, or was released.
@@ -190,6 +223,42 @@ impl<K: FloatKernel> Workload for FloatWorkload<K> {
         let output = output_elements::<u16>(outputs, 0, self.output_len)?;
         narrow.round(wide, output);
         Ok(())
+    }
+}
+
+struct DoubleWorkload<K> {
+    kernel: K,
+    input_lens: [usize; MAX_INPUTS],
+    output_len: usize,
+    scratch_len: usize,
+}
+
+impl<K: FloatKernel<f64>> Workload for DoubleWorkload<K> {
+    fn memory_requirements(&self) -> Result<MemoryRequirements> {
+        Ok(MemoryRequirements {
+            scratch_len: self.scratch_len,
+            ..MemoryRequirements::default()
+        })
+    }
+
+    fn execute(
+        &self,
+        context: &mut ExecutionContext<'_, Synchronous>,
+        inputs: Inputs<'_>,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<()> {
+        if self.output_len == 0 {
+            return Ok(());
+        }
+        let scratch = scratch::<f64>(context, self.scratch_len)?;
+        let mut doubles: [&[f64]; MAX_INPUTS] = [&[]; MAX_INPUTS];
+        for (i, slot) in doubles.iter_mut().enumerate() {
+            if self.input_lens[i] > 0 && self.kernel.reads(i) {
+                *slot = input_elements(inputs, i, self.input_lens[i])?;
+            }
+        }
+        let output = output_elements(outputs, 0, self.output_len)?;
+        self.kernel.run(context, scratch, doubles, output)
     }
 }
 

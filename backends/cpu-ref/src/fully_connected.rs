@@ -8,9 +8,10 @@ use armnn_backend_api::{
 
 use crate::{
     convolution2d::check_bias,
-    float_workload::{FloatKernel, MAX_INPUTS, float_workload},
-    layer_checks::{FLOATS, dims_of_rank, input, invalid, num_elements, output, require_one_type},
+    float_workload::{FloatKernel, MAX_INPUTS, real_workload},
+    layer_checks::{REALS, dims_of_rank, input, invalid, num_elements, output, require_one_type},
     matrix::MatrixProduct,
+    real::Real,
     weighted_sum,
 };
 
@@ -18,7 +19,7 @@ pub(crate) fn check(layer: LayerView<'_>, _: &FullyConnectedDescriptor) -> Resul
     if weighted_sum::is_quantized(layer)? {
         return weighted_sum::check(layer);
     }
-    require_one_type(layer, &[FLOATS])
+    require_one_type(layer, &[REALS])
 }
 
 pub(crate) fn workload(
@@ -51,18 +52,18 @@ pub(crate) fn workload(
     if weighted_sum::is_quantized(layer)? {
         return quantized::workload(layer, product);
     }
-    float_workload(layer, FullyConnected(product))
+    real_workload(layer, FullyConnected(product))
 }
 
 struct FullyConnected(MatrixProduct);
 
-impl FloatKernel for FullyConnected {
+impl<F: Real> FloatKernel<F> for FullyConnected {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        scratch: &mut [f32],
-        [input, weights, bias]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        scratch: &mut [F],
+        [input, weights, bias]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         self.0.run(scratch, input, weights, bias, output);
         Ok(())
@@ -74,7 +75,7 @@ mod tests {
     use armnn_backend_api::DataType;
 
     use super::*;
-    use crate::test_harness::{Call, f16s, f32s};
+    use crate::test_harness::{Call, f16s, f32s, typed};
 
     #[test]
     fn inputs_are_weighted_in_either_order_of_the_weights() {
@@ -124,5 +125,17 @@ mod tests {
             .input(f32s([1, 2], &[0.0; 2]))
             .output(DataType::Float32, [1, 1]);
         assert!(call.error().contains("do not fit"));
+    }
+
+    #[test]
+    fn float64_is_computed_in_itself() {
+        // 2^-40 gets lost beside 1 in Float32.
+        let little = 2f64.powi(-40);
+        let call = Call::new(FullyConnectedDescriptor::new(true))
+            .input(typed(DataType::Float64, [1, 2], &[1.0, 2.0]))
+            .input(typed(DataType::Float64, [1, 2], &[3.0, 4.0]))
+            .input(typed(DataType::Float64, [1], &[little]))
+            .output(DataType::Float64, [1, 1]);
+        assert_eq!(call.run().elements::<f64>(0), [11.0 + little]);
     }
 }

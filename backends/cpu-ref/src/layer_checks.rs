@@ -13,6 +13,14 @@ use armnn_backend_api::{
 /// The types that layers compute real numbers with.
 pub(crate) const FLOATS: &[DataType] = &[DataType::Float32, DataType::Float16, DataType::BFloat16];
 
+/// The same and Float64, of those that compute in it, too.
+pub(crate) const REALS: &[DataType] = &[
+    DataType::Float32,
+    DataType::Float16,
+    DataType::BFloat16,
+    DataType::Float64,
+];
+
 /// Integers without quantization.
 pub(crate) const INTEGERS: &[DataType] = &[
     DataType::Int8,

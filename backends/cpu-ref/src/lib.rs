@@ -70,6 +70,7 @@ mod prelu;
 mod quantize;
 mod quantized_arithmetic;
 mod range;
+mod real;
 mod reciprocal;
 mod recurrent;
 mod reduce;

@@ -1,5 +1,7 @@
 //! The product of two matrices.
 
+use crate::real::Real;
+
 /// `out[m][n] = start[n] + sum over k of x[m][k] y[k][n]`, with the matrices laid out by strides.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MatrixProduct {
@@ -19,13 +21,13 @@ impl MatrixProduct {
     }
 
     /// Computes the product. `start` is empty (0) or has `n` elements.
-    pub(crate) fn run(
+    pub(crate) fn run<F: Real>(
         &self,
-        scratch: &mut [f32],
-        x: &[f32],
-        y: &[f32],
-        start: &[f32],
-        out: &mut [f32],
+        scratch: &mut [F],
+        x: &[F],
+        y: &[F],
+        start: &[F],
+        out: &mut [F],
     ) {
         let &Self { m, k, n, .. } = self;
         if n == 0 {
@@ -41,7 +43,7 @@ impl MatrixProduct {
                 &x[row * k..][..k]
             };
             if start.is_empty() {
-                out.fill(0.0);
+                out.fill(F::ZERO);
             } else {
                 out.copy_from_slice(start);
             }
@@ -62,32 +64,32 @@ impl MatrixProduct {
 const LANES: usize = 16;
 
 /// The sum of the products of two slices of the same length.
-fn dot(x: &[f32], y: &[f32]) -> f32 {
+fn dot<F: Real>(x: &[F], y: &[F]) -> F {
     let (x_chunks, x_rest) = x.as_chunks::<LANES>();
     let (y_chunks, y_rest) = y.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
+    let mut sums = [F::ZERO; LANES];
     for (x, y) in x_chunks.iter().zip(y_chunks) {
         for lane in 0..LANES {
             sums[lane] += x[lane] * y[lane];
         }
     }
     let rest = x_rest.iter().zip(y_rest).map(|(&x, &y)| x * y);
-    add_up(sums) + rest.sum::<f32>()
+    add_up(sums) + rest.fold(F::ZERO, |sum, x| sum + x)
 }
 
 /// The sum of a slice.
-pub(crate) fn sum(values: &[f32]) -> f32 {
+pub(crate) fn sum<F: Real>(values: &[F]) -> F {
     let (chunks, rest) = values.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
+    let mut sums = [F::ZERO; LANES];
     for chunk in chunks {
         for lane in 0..LANES {
             sums[lane] += chunk[lane];
         }
     }
-    add_up(sums) + rest.iter().sum::<f32>()
+    add_up(sums) + rest.iter().fold(F::ZERO, |sum, &x| sum + x)
 }
 
-fn add_up(mut sums: [f32; LANES]) -> f32 {
+fn add_up<F: Real>(mut sums: [F; LANES]) -> F {
     let mut len = LANES;
     while len > 1 {
         len /= 2;

@@ -1,9 +1,10 @@
 //! Pooling2d.
 
+mod integer;
 mod quantized;
 
 use armnn_backend_api::{
-    DataLayout, ExecutionContext, LayerView, OutputShapeRounding, PaddingMethod,
+    DataLayout, DataType, ExecutionContext, LayerView, OutputShapeRounding, PaddingMethod,
     Pooling2dDescriptor, PoolingAlgorithm, Result, Synchronous, Workload,
 };
 
@@ -20,7 +21,10 @@ use crate::{
 };
 
 pub(crate) fn check(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<()> {
-    require_one_type(layer, &[FLOATS, QUANTIZED])?;
+    match d.pool_type() {
+        PoolingAlgorithm::Max => require_one_type(layer, &[FLOATS, QUANTIZED, INTEGERS]),
+        _ => require_one_type(layer, &[FLOATS, QUANTIZED]),
+    }?;
     if output(layer, 0)?.data_type().is_quantized() {
         if d.pool_type() == PoolingAlgorithm::Sum {
             return require_one_type(layer, &[FLOATS]);
@@ -62,11 +66,16 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<
         algorithm: d.pool_type(),
         padding_counts: d.padding_method() == PaddingMethod::IgnoreValue,
     };
-    if output(layer, 0)?.data_type().is_quantized() {
-        return quantized::workload(layer, kernel);
+    match output(layer, 0)?.data_type() {
+        DataType::Int8 => integer::workload(layer, kernel, i8::MIN),
+        DataType::UInt8 => integer::workload(layer, kernel, u8::MIN),
+        quantized if quantized.is_quantized() => quantized::workload(layer, kernel),
+        _ => float_workload(layer, kernel),
     }
-    float_workload(layer, kernel)
 }
+
+/// The integers whose maximum is found.
+const INTEGERS: &[DataType] = &[DataType::Int8, DataType::UInt8];
 
 /// Images [H, W, C] to [H', W', C].
 struct Pooling {
@@ -128,14 +137,14 @@ impl Pooling {
     }
 
     /// Folds the elements of a window into each channel of `pixel`.
-    fn fold(
+    fn fold<T: Copy>(
         &self,
-        input: &[f32],
+        input: &[T],
         y: usize,
         x: usize,
-        start: f32,
-        pixel: &mut [f32],
-        f: impl Fn(f32, f32) -> f32,
+        start: T,
+        pixel: &mut [T],
+        f: impl Fn(T, T) -> T,
     ) {
         pixel.fill(start);
         for ky in self.rows.taps_inside(y) {

@@ -1,16 +1,16 @@
 //! Range.
 
 use armnn_backend_api::{BackendError, DataType, LayerView, RangeDescriptor, Result, Workload};
-use half::f16;
+use half::{bf16, f16};
 
 use crate::{
     element_type::Number,
-    layer_checks::{FLOATS, input, invalid, num_elements, output, require_one_type},
+    layer_checks::{REALS, input, invalid, num_elements, output, require_one_type},
     workload_function::workload_function,
 };
 
 const TYPES: &[&[DataType]] = &[
-    FLOATS,
+    REALS,
     &[DataType::Int16, DataType::Signed32, DataType::Signed64],
 ];
 
@@ -27,6 +27,8 @@ pub(crate) fn workload(layer: LayerView<'_>, _: &RangeDescriptor) -> Result<Box<
     match output(layer, 0)?.data_type() {
         DataType::Float32 => of_numbers::<f32>(layer),
         DataType::Float16 => of_numbers::<f16>(layer),
+        DataType::Float64 => of_numbers::<f64>(layer),
+        DataType::BFloat16 => of_numbers::<bf16>(layer),
         DataType::Int16 => of_numbers::<i16>(layer),
         DataType::Signed32 => of_numbers::<i32>(layer),
         _ => of_numbers::<i64>(layer),
@@ -78,15 +80,30 @@ impl Step for f32 {
     }
 }
 
-impl Step for f16 {
+impl Step for f64 {
     fn steps(start: Self, limit: Self, delta: Self) -> Result<usize> {
-        float_steps(start.into(), limit.into(), delta.into())
+        float_steps(start, limit, delta)
     }
 
     fn at(start: Self, delta: Self, i: usize) -> Self {
-        Self::from_f32(f32::at(start.into(), delta.into(), i))
+        start + i as Self * delta
     }
 }
+
+macro_rules! halves {
+    ($($T:ty)*) => {$(
+        impl Step for $T {
+            fn steps(start: Self, limit: Self, delta: Self) -> Result<usize> {
+                float_steps(start.into(), limit.into(), delta.into())
+            }
+
+            fn at(start: Self, delta: Self, i: usize) -> Self {
+                Self::from_f32(f32::at(start.into(), delta.into(), i))
+            }
+        }
+    )*};
+}
+halves! { f16 bf16 }
 
 macro_rules! integers {
     ($($T:ty)*) => {$(
@@ -113,8 +130,10 @@ integers! { i16 i32 i64 }
 
 #[cfg(test)]
 mod tests {
+    use armnn_backend_api::Shape;
+
     use super::*;
-    use crate::test_harness::{Call, f16s, f32s, typed};
+    use crate::test_harness::{Call, Tensor, f16s, f32s, typed};
 
     fn range(start: f32, limit: f32, delta: f32) -> Call {
         Call::new(RangeDescriptor::new())
@@ -154,5 +173,25 @@ mod tests {
             .input(f16s([], &[0.5]))
             .output(DataType::Float16, [-1]);
         assert_eq!(call.run().f16s(), [0.0, 0.5]);
+    }
+
+    #[test]
+    fn float64_and_bfloat16_are_counted() {
+        let range = |data_type, input: [Tensor; 3]| {
+            let [start, limit, delta] = input;
+            let call = Call::new(RangeDescriptor::new())
+                .input(start)
+                .input(limit)
+                .input(delta);
+            call.output(data_type, [3]).run()
+        };
+        let doubles = [1.0, 1.75, 0.25].map(|x: f64| typed(DataType::Float64, Shape::SCALAR, &[x]));
+        let found = range(DataType::Float64, doubles);
+        assert_eq!(found.elements::<f64>(0), [1.0, 1.25, 1.5]);
+        // 0x3f80 is 1, 0x3fa0 1.25, 0x3fc0 1.5, 0x3fe0 1.75, 0x3e80 0.25.
+        let halves = [0x3f80u16, 0x3fe0, 0x3e80];
+        let halves = halves.map(|x| typed(DataType::BFloat16, Shape::SCALAR, &[x]));
+        let found = range(DataType::BFloat16, halves);
+        assert_eq!(found.elements::<u16>(0), [0x3f80, 0x3fa0, 0x3fc0]);
     }
 }

@@ -11,13 +11,14 @@ use armnn_backend_api::{
 use crate::{
     element_workload::{Kernel, element_workload},
     elementwise_binary::{larger, smaller},
-    float_workload::{FloatKernel, MAX_INPUTS, float_workload},
+    float_workload::{FloatKernel, MAX_INPUTS, real_workload},
     layer_checks::{
-        FLOATS, INTEGERS, dims, input, invalid, output, require_named, require_one_type,
+        INTEGERS, REALS, dims, input, invalid, output, require_named, require_one_type,
     },
     loop_nest::{LoopNest, dense_strides},
     matrix,
     quantized_arithmetic::QUANTIZED,
+    real::Real,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ReduceDescriptor) -> Result<()> {
@@ -28,12 +29,12 @@ pub(crate) fn check(layer: LayerView<'_>, descriptor: &ReduceDescriptor) -> Resu
             require_one_type(layer, &[&[DataType::Boolean]])
         }
         ReduceOperation::L1 | ReduceOperation::SumSquare => {
-            require_one_type(layer, &[FLOATS, INTEGERS])
+            require_one_type(layer, &[REALS, INTEGERS])
         }
         ReduceOperation::L2 | ReduceOperation::LogSum | ReduceOperation::LogSumExp => {
-            require_one_type(layer, &[FLOATS])
+            require_one_type(layer, &[REALS])
         }
-        _ => require_one_type(layer, &[FLOATS, INTEGERS, QUANTIZED]),
+        _ => require_one_type(layer, &[REALS, INTEGERS, QUANTIZED]),
     }?;
     match output(layer, 0)?.data_type().is_quantized() {
         true => quantized::check(layer),
@@ -86,7 +87,7 @@ pub(crate) fn workload(
         DataType::UInt32 => integer::workload::<u32>(layer, kernel),
         DataType::UInt64 => integer::workload::<u64>(layer, kernel),
         quantized if quantized.is_quantized() => quantized::workload(layer, kernel),
-        _ => float_workload(layer, kernel),
+        _ => real_workload(layer, kernel),
     }
 }
 
@@ -99,7 +100,7 @@ struct Reduce {
     output_len: usize,
 }
 
-impl FloatKernel for Reduce {
+impl<F: Real> FloatKernel<F> for Reduce {
     fn scratch_len(&self) -> usize {
         match self.operation {
             ReduceOperation::LogSumExp => self.output_len,
@@ -110,46 +111,53 @@ impl FloatKernel for Reduce {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        scratch: &mut [f32],
-        [input, ..]: [&[f32]; MAX_INPUTS],
-        out: &mut [f32],
+        scratch: &mut [F],
+        [input, ..]: [&[F]; MAX_INPUTS],
+        out: &mut [F],
     ) -> Result<()> {
-        let fold =
-            |values: &[f32], start, f: fn(f32, f32) -> f32| values.iter().copied().fold(start, f);
+        let fold = |values: &[F], start, f: fn(F, F) -> F| values.iter().copied().fold(start, f);
         match self.operation {
             ReduceOperation::Max => {
-                let row = |values: &[f32]| fold(values, f32::NEG_INFINITY, larger);
-                self.reduce(input, out, f32::NEG_INFINITY, row, larger);
+                let row = |values: &[F]| fold(values, F::NEG_INFINITY, larger);
+                self.reduce(input, out, F::NEG_INFINITY, row, larger);
             }
             ReduceOperation::Min => {
-                let row = |values: &[f32]| fold(values, f32::INFINITY, smaller);
-                self.reduce(input, out, f32::INFINITY, row, smaller);
+                let row = |values: &[F]| fold(values, F::INFINITY, smaller);
+                self.reduce(input, out, F::INFINITY, row, smaller);
             }
             ReduceOperation::Prod => {
-                let row = |values: &[f32]| values.iter().product();
-                self.reduce(input, out, 1.0, row, |x, y| x * y);
+                let row = |values: &[F]| fold(values, F::ONE, |x, y| x * y);
+                self.reduce(input, out, F::ONE, row, |x, y| x * y);
             }
             ReduceOperation::L1 => {
-                let row = |values: &[f32]| fold(values, 0.0, |sum, x| sum + x.abs());
-                self.reduce(input, out, 0.0, row, |x, y| x + y.abs());
+                let row = |values: &[F]| fold(values, F::ZERO, |sum, x| sum + x.abs());
+                self.reduce(input, out, F::ZERO, row, |x, y| x + y.abs());
             }
             ReduceOperation::SumSquare | ReduceOperation::L2 => {
-                let row = |values: &[f32]| fold(values, 0.0, |sum, x| sum + x * x);
-                self.reduce_rows(input, out, 0.0, row, |sum, x| sum + x, |sum, x| sum + x * x);
+                let row = |values: &[F]| fold(values, F::ZERO, |sum, x| sum + x * x);
+                self.reduce_rows(
+                    input,
+                    out,
+                    F::ZERO,
+                    row,
+                    |sum, x| sum + x,
+                    |sum, x| sum + x * x,
+                );
                 if self.operation == ReduceOperation::L2 {
                     out.iter_mut().for_each(|x| *x = x.sqrt());
                 }
             }
             ReduceOperation::LogSum => {
-                self.reduce(input, out, 0.0, matrix::sum, |x, y| x + y);
+                self.reduce(input, out, F::ZERO, matrix::sum, |x, y| x + y);
                 out.iter_mut().for_each(|x| *x = x.ln());
             }
             ReduceOperation::LogSumExp => self.log_sum_exp(input, scratch, out),
             // `check` lets nothing else through but Sum and Mean.
             _ => {
-                self.reduce(input, out, 0.0, matrix::sum, |x, y| x + y);
+                self.reduce(input, out, F::ZERO, matrix::sum, |x, y| x + y);
                 if self.operation == ReduceOperation::Mean {
-                    out.iter_mut().for_each(|x| *x /= self.count as f32);
+                    out.iter_mut()
+                        .for_each(|x| *x /= F::from_f64(self.count as f64));
                 }
             }
         }
@@ -188,12 +196,12 @@ impl Kernel for Reduce {
 
 impl Reduce {
     /// The largest is taken out of the sum, so that no power overflows.
-    fn log_sum_exp(&self, input: &[f32], largest: &mut [f32], out: &mut [f32]) {
-        let row = |values: &[f32]| values.iter().copied().fold(f32::NEG_INFINITY, larger);
-        self.reduce(input, largest, f32::NEG_INFINITY, row, larger);
+    fn log_sum_exp<F: Real>(&self, input: &[F], largest: &mut [F], out: &mut [F]) {
+        let row = |values: &[F]| values.iter().copied().fold(F::NEG_INFINITY, larger);
+        self.reduce(input, largest, F::NEG_INFINITY, row, larger);
         // Of infinities nothing is taken out, as their difference is no number.
-        let offset = |x: f32| if x.is_finite() { x } else { 0.0 };
-        out.fill(0.0);
+        let offset = |x: F| if x.is_finite() { x } else { F::ZERO };
+        out.fill(F::ZERO);
         let len = self.nest.row_len();
         let [_, stride] = self.nest.row_strides();
         self.nest.for_each_row(|[at_in, at_out]| {
@@ -227,26 +235,26 @@ impl Reduce {
     }
 
     /// `start` is what nothing reduces to, `row` reduces a slice, and `f` two numbers.
-    fn reduce(
+    fn reduce<F: Real>(
         &self,
-        input: &[f32],
-        out: &mut [f32],
-        start: f32,
-        row: impl Fn(&[f32]) -> f32,
-        f: impl Fn(f32, f32) -> f32,
+        input: &[F],
+        out: &mut [F],
+        start: F,
+        row: impl Fn(&[F]) -> F,
+        f: impl Fn(F, F) -> F,
     ) {
         self.reduce_rows(input, out, start, row, &f, &f);
     }
 
     /// The same, with `join` for the results of two rows, and `f` for a result and a number.
-    fn reduce_rows(
+    fn reduce_rows<F: Real>(
         &self,
-        input: &[f32],
-        out: &mut [f32],
-        start: f32,
-        row: impl Fn(&[f32]) -> f32,
-        join: impl Fn(f32, f32) -> f32,
-        f: impl Fn(f32, f32) -> f32,
+        input: &[F],
+        out: &mut [F],
+        start: F,
+        row: impl Fn(&[F]) -> F,
+        join: impl Fn(F, F) -> F,
+        f: impl Fn(F, F) -> F,
     ) {
         out.fill(start);
         let len = self.nest.row_len();
@@ -421,5 +429,30 @@ mod tests {
                 .output(DataType::Boolean, [expected.len() as i64]);
             assert_eq!(call.run().elements::<u8>(0), expected, "{operation} {axis}");
         }
+    }
+
+    #[test]
+    fn float64_is_computed_in_itself() {
+        // 2^-40 gets lost beside 1 in Float32.
+        let little = 2f64.powi(-40);
+        let run = |operation, values: [f64; 2]| {
+            let call = Call::new(ReduceDescriptor::new(operation, &[0], false).unwrap())
+                .input(typed(DataType::Float64, [2], &values))
+                .output(DataType::Float64, Shape::SCALAR);
+            call.run().elements::<f64>(0)[0]
+        };
+        let values = [1.0, little];
+        assert_eq!(run(ReduceOperation::Sum, values), 1.0 + little);
+        assert_eq!(run(ReduceOperation::L1, [-1.0, little]), 1.0 + little);
+        assert_eq!(run(ReduceOperation::Mean, values), (1.0 + little) / 2.0);
+        assert_eq!(run(ReduceOperation::Prod, values), little);
+        assert_eq!(run(ReduceOperation::Max, values), 1.0);
+        assert_eq!(run(ReduceOperation::Min, values), little);
+        assert_eq!(run(ReduceOperation::SumSquare, [3.0, 4.0]), 25.0);
+        assert_eq!(run(ReduceOperation::L2, [3.0, 4.0]), 5.0);
+        assert_eq!(run(ReduceOperation::LogSum, [0.25, 0.75]), 0.0);
+        // ln(2 e^x) = x + ln 2, also where e^x is beyond all numbers.
+        let found = run(ReduceOperation::LogSumExp, [1000.0, 1000.0]);
+        assert!((found - (1000.0 + std::f64::consts::LN_2)).abs() < 1e-12);
     }
 }

@@ -8,13 +8,14 @@ use armnn_backend_api::{
 
 use crate::{
     elementwise_binary::larger,
-    float_workload::{FloatKernel, MAX_INPUTS, float_workload},
-    layer_checks::{FLOATS, dims, input, invalid, output, require_one_type},
+    float_workload::{FloatKernel, MAX_INPUTS, real_workload},
+    layer_checks::{REALS, dims, input, invalid, output, require_one_type},
     quantized_arithmetic::QUANTIZED,
+    real::Real,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &SoftmaxDescriptor) -> Result<()> {
-    require_one_type(layer, &[FLOATS, QUANTIZED])?;
+    require_one_type(layer, &[REALS, QUANTIZED])?;
     match output(layer, 0)?.data_type().is_quantized() {
         true => quantized::check(layer),
         false => Ok(()),
@@ -40,7 +41,7 @@ pub(crate) fn workload(
     if output(layer, 0)?.data_type().is_quantized() {
         return quantized::workload(layer, kernel);
     }
-    float_workload(layer, kernel)
+    real_workload(layer, kernel)
 }
 
 /// Blocks [len, inner], with a softmax over `len`.
@@ -50,13 +51,13 @@ struct Softmax {
     inner: usize,
 }
 
-impl FloatKernel for Softmax {
+impl<F: Real> FloatKernel<F> for Softmax {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, ..]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, ..]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         let block = self.len * self.inner;
         for (input, output) in input
@@ -74,10 +75,11 @@ impl FloatKernel for Softmax {
 impl Softmax {
     /// Along every `inner`-th element. The largest exponent is taken off all of them, which
     /// changes nothing but that no power overflows.
-    fn softmax(&self, input: &[f32], output: &mut [f32]) {
-        let exponents = || input.iter().step_by(self.inner).map(|&x| self.beta * x);
-        let largest = exponents().fold(f32::NEG_INFINITY, larger);
-        let mut sum = 0.0;
+    fn softmax<F: Real>(&self, input: &[F], output: &mut [F]) {
+        let beta = F::from_f64(self.beta.into());
+        let exponents = || input.iter().step_by(self.inner).map(|&x| beta * x);
+        let largest = exponents().fold(F::NEG_INFINITY, larger);
+        let mut sum = F::ZERO;
         for (out, exponent) in output.iter_mut().step_by(self.inner).zip(exponents()) {
             *out = (exponent - largest).exp();
             sum += *out;
@@ -93,7 +95,7 @@ mod tests {
     use armnn_backend_api::{DataType, Shape};
 
     use super::*;
-    use crate::test_harness::{Call, assert_close, f16s, f32s, sample_values};
+    use crate::test_harness::{Call, assert_close, f16s, f32s, sample_values, typed};
 
     #[test]
     fn powers_are_divided_by_their_sum() {
@@ -155,5 +157,16 @@ mod tests {
             .input(f32s(Shape::SCALAR, &[1.0]))
             .output(DataType::Float32, Shape::SCALAR);
         assert!(call.error().contains("dimension 0 of []"));
+    }
+
+    #[test]
+    fn float64_is_computed_in_itself() {
+        // e^0 and e^(ln 3) of a sum of 4.
+        let descriptor = SoftmaxDescriptor { beta: 1.0, axis: 0 };
+        let call = Call::new(descriptor)
+            .input(typed(DataType::Float64, [2], &[0.0, 3f64.ln()]))
+            .output(DataType::Float64, [2]);
+        let found = call.run().elements::<f64>(0);
+        assert!((found[0] - 0.25).abs() < 1e-15 && (found[1] - 0.75).abs() < 1e-15);
     }
 }

@@ -175,7 +175,9 @@ pub(super) fn rounded(
     saturates: bool,
 ) -> Result<TensorId> {
     if numbers.is_float() {
-        // Zero points are 0, and the Cast rounds.
+        // Zero points are 0, of which only the sum's sign is left; and the Cast rounds.
+        let zero = c.number_like(quotient, 0.0)?;
+        let quotient = c.binary(Binary::Add, quotient, zero)?;
         if !saturates && let Some(limit) = Limit::of(numbers) {
             return cast_without_saturation(c, quotient, numbers, &limit);
         }
