@@ -10,15 +10,16 @@ use armnn_backend_api::{
 };
 
 use crate::{
-    float_workload::{FloatKernel, MAX_INPUTS, float_workload},
-    layer_checks::{FLOATS, input, invalid, num_elements, output, require_named, require_one_type},
+    float_workload::{FloatKernel, MAX_INPUTS, real_workload},
+    layer_checks::{REALS, input, invalid, num_elements, output, require_named, require_one_type},
     quantized_arithmetic::QUANTIZED,
+    real::Real,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ActivationDescriptor) -> Result<()> {
     let function = descriptor.function();
     require_named(function, function.name())?;
-    require_one_type(layer, &[FLOATS, QUANTIZED])?;
+    require_one_type(layer, &[REALS, QUANTIZED])?;
     match output(layer, 0)?.data_type().is_quantized() {
         true => quantized::check(layer),
         false => Ok(()),
@@ -35,91 +36,93 @@ pub(crate) fn workload(
     if output(layer, 0)?.data_type().is_quantized() {
         return quantized::workload(layer, descriptor);
     }
-    float_workload(layer, Activation(*descriptor))
+    real_workload(layer, Activation(*descriptor))
 }
 
 struct Activation(ActivationDescriptor);
 
-impl FloatKernel for Activation {
+impl<F: Real> FloatKernel<F> for Activation {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, ..]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, ..]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         activate(self.0.function(), self.0.a, self.0.b, input, output);
         Ok(())
     }
 }
 
-pub(crate) fn activate(
+pub(crate) fn activate<F: Real>(
     function: ActivationFunction,
     a: f32,
     b: f32,
-    input: &[f32],
-    output: &mut [f32],
+    input: &[F],
+    output: &mut [F],
 ) {
+    let [a, b] = [a, b].map(|parameter| F::from_f64(parameter.into()));
+    let [zero, one, three, six] = [0.0, 1.0, 3.0, 6.0].map(F::from_f64);
     match function {
-        ActivationFunction::Sigmoid => map(input, output, |x| 1.0 / (1.0 + (-x).exp())),
+        ActivationFunction::Sigmoid => map(input, output, |x| one / (one + (-x).exp())),
         ActivationFunction::TanH => map(input, output, |x| a * (b * x).tanh()),
         ActivationFunction::Linear => map(input, output, |x| a * x + b),
         // Comparisons are written so that NaN stays NaN.
-        ActivationFunction::ReLu => map(input, output, |x| if x < 0.0 { 0.0 } else { x }),
+        ActivationFunction::ReLu => map(input, output, |x| if x < zero { zero } else { x }),
         ActivationFunction::BoundedReLu => map(input, output, |x| {
             let x = if x < b { b } else { x };
             if x > a { a } else { x }
         }),
         ActivationFunction::SoftReLu => map(input, output, |x| {
             // log(1 + e^x) = max(0, x) + log(1 + e^-|x|), which does not overflow.
-            let above = if x < 0.0 { 0.0 } else { x };
+            let above = if x < zero { zero } else { x };
             above + (-x.abs()).exp().ln_1p()
         }),
         ActivationFunction::LeakyReLu => {
-            map(input, output, |x| if x > 0.0 { x } else { a * x });
+            map(input, output, |x| if x > zero { x } else { a * x });
         }
         ActivationFunction::Elu => {
-            map(input, output, |x| if x > 0.0 { x } else { a * x.exp_m1() });
+            map(input, output, |x| if x > zero { x } else { a * x.exp_m1() });
         }
         ActivationFunction::HardSwish => map(input, output, |x| {
-            let above = if x + 3.0 < 0.0 { 0.0 } else { x + 3.0 };
-            x * if above > 6.0 { 6.0 } else { above } / 6.0
+            let above = if x + three < zero { zero } else { x + three };
+            x * if above > six { six } else { above } / six
         }),
         ActivationFunction::Gelu => map(input, output, |x| {
-            let x = f64::from(x);
-            (x / 2.0 * (1.0 + erf(x * FRAC_1_SQRT_2))) as f32
+            let x = x.to_f64();
+            F::from_f64(x / 2.0 * (1.0 + erf(x * FRAC_1_SQRT_2)))
         }),
         ActivationFunction::GeluTanh => map(input, output, |x| {
-            let x = f64::from(x);
+            let x = x.to_f64();
             let inner = FRAC_2_SQRT_PI * FRAC_1_SQRT_2 * (x + 0.044715 * x * x * x);
-            (x / 2.0 * (1.0 + inner.tanh())) as f32
+            F::from_f64(x / 2.0 * (1.0 + inner.tanh()))
         }),
         ActivationFunction::Selu => map(input, output, |x| {
-            b * if x > 0.0 { x } else { a * x.exp_m1() }
+            b * if x > zero { x } else { a * x.exp_m1() }
         }),
         ActivationFunction::Celu => map(input, output, |x| {
             // Of a positive x the second term is 0.
-            if x > 0.0 { x } else { a * (x / a).exp_m1() }
+            if x > zero { x } else { a * (x / a).exp_m1() }
         }),
         ActivationFunction::HardSigmoid => map(input, output, |x| {
             let x = a * x + b;
-            let x = if x < 0.0 { 0.0 } else { x };
-            if x > 1.0 { 1.0 } else { x }
+            let x = if x < zero { zero } else { x };
+            if x > one { one } else { x }
         }),
         ActivationFunction::Mish => map(input, output, |x| {
-            let x = f64::from(x);
-            (x * (x.max(0.0) + (-x.abs()).exp().ln_1p()).tanh()) as f32
+            let x = x.to_f64();
+            F::from_f64(x * (x.max(0.0) + (-x.abs()).exp().ln_1p()).tanh())
         }),
         ActivationFunction::SoftSign => map(input, output, |x| match x.is_infinite() {
             true => x.signum(),
-            false => x / (1.0 + x.abs()),
+            false => x / (one + x.abs()),
         }),
         ActivationFunction::ThresholdedReLu => {
-            map(input, output, |x| if x <= a { 0.0 } else { x });
+            map(input, output, |x| if x <= a { zero } else { x });
         }
-        ActivationFunction::Swish => map(input, output, |x| x / (1.0 + (-a * x).exp())),
+        ActivationFunction::Swish => map(input, output, |x| x / (one + (-a * x).exp())),
         ActivationFunction::LogSigmoid => map(input, output, |x| {
-            let below = if x > 0.0 { 0.0 } else { x };
+            let below = if x > zero { zero } else { x };
             below - (-x.abs()).exp().ln_1p()
         }),
         ActivationFunction::Shrink => map(input, output, |x| {
@@ -130,7 +133,7 @@ pub(crate) fn activate(
             } else if x.is_nan() {
                 x
             } else {
-                0.0
+                zero
             }
         }),
         // `check` lets no other function through.
@@ -138,7 +141,7 @@ pub(crate) fn activate(
     }
 }
 
-fn map(input: &[f32], output: &mut [f32], f: impl Fn(f32) -> f32) {
+fn map<F: Real>(input: &[F], output: &mut [F], f: impl Fn(F) -> F) {
     output.iter_mut().zip(input).for_each(|(o, &x)| *o = f(x));
 }
 
@@ -169,7 +172,7 @@ mod tests {
     use armnn_backend_api::DataType;
 
     use super::*;
-    use crate::test_harness::{Call, assert_close, assert_refused, f16s, f32s};
+    use crate::test_harness::{Call, assert_close, assert_refused, f16s, f32s, typed};
 
     fn activated(function: ActivationFunction, a: f32, b: f32, values: &[f32]) -> Vec<f32> {
         let shape = [values.len() as i64];
@@ -358,5 +361,26 @@ mod tests {
         let ends = [f32::NEG_INFINITY, f32::INFINITY];
         let soft = activated(ActivationFunction::SoftSign, 0.0, 0.0, &ends);
         assert_eq!(soft, [-1.0, 1.0]);
+    }
+
+    #[test]
+    fn float64_is_computed_in_itself() {
+        let run = |function, a, b, x: f64| {
+            let call = Call::new(ActivationDescriptor::new(function, a, b))
+                .input(typed(DataType::Float64, [1], &[x]))
+                .output(DataType::Float64, [1]);
+            call.run().elements::<f64>(0)[0]
+        };
+        // 1 / (1 + e^-(ln 3)) = 3 / 4, and tanh(ln(3) / 2) = 1 / 2; 2^-40 gets lost beside 1 in
+        // Float32.
+        let found = run(ActivationFunction::Sigmoid, 0.0, 0.0, 3f64.ln());
+        assert!((found - 0.75).abs() < 1e-15);
+        let found = run(ActivationFunction::TanH, 1.0, 1.0, 3f64.ln() / 2.0);
+        assert!((found - 0.5).abs() < 1e-15);
+        let little = 2f64.powi(-40);
+        let found = run(ActivationFunction::Linear, 1.0, 1.0, little);
+        assert_eq!(found, 1.0 + little);
+        let found = run(ActivationFunction::HardSwish, 0.0, 0.0, 1.0 + little);
+        assert!((found - (1.0 + little) * (4.0 + little) / 6.0).abs() < 1e-15);
     }
 }

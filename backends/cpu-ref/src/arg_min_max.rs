@@ -115,6 +115,11 @@ mod tests {
         assert_eq!(searched(max, bytes, &[]), [2]);
         let bytes = typed(DataType::Int8, [3], &[1i8, 2, -56]);
         assert_eq!(searched(max, bytes, &[]), [1]);
+        // 1 + 2^-40 is 1 in Float32; 0xbf80 is -1, 0x3f80 is 1, 0x3f00 is 0.5.
+        let doubles = typed(DataType::Float64, [2], &[1.0, 1.0 + 2f64.powi(-40)]);
+        assert_eq!(searched(max, doubles, &[]), [1]);
+        let halves = typed(DataType::BFloat16, [3], &[0xbf80u16, 0x3f80, 0x3f00]);
+        assert_eq!(searched(max, halves, &[]), [1]);
         let call = Call::new(max)
             .input(f32s([1], &[0.0]))
             .output(DataType::Float32, []);

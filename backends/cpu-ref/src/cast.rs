@@ -1,6 +1,6 @@
 //! Cast.
 
-mod storage;
+pub(crate) mod storage;
 
 use std::marker::PhantomData;
 

@@ -96,7 +96,7 @@ pub(crate) fn workload(
     float_workload(layer, kernel)
 }
 
-/// Checks that a bias, if there is one, is [O].
+/// Checks that a bias, if there is one, is `[O]`.
 pub(crate) fn check_bias(layer: LayerView<'_>, out_channels: usize) -> Result<()> {
     match layer.input(2) {
         Some(bias) if num_elements(layer, bias)? != out_channels => Err(invalid(format_args!(

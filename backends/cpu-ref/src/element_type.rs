@@ -124,6 +124,7 @@ impl Number for f32 {
         number as Self
     }
 
+    #[inline]
     fn is_nan(self) -> bool {
         Self::is_nan(self)
     }
@@ -171,6 +172,7 @@ impl Number for f64 {
         number as Self
     }
 
+    #[inline]
     fn is_nan(self) -> bool {
         Self::is_nan(self)
     }

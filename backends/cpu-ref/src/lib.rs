@@ -5,7 +5,7 @@
 //! the definitions leave open is decided once, for all layers:
 //!
 //! * Float32 is computed in Float32. Float16 and BFloat16 are widened to Float32, computed, and
-//!   rounded once.
+//!   rounded once. Float64 is computed in itself, where it is taken.
 //! * Quantized numbers are computed as TensorFlow Lite's reference kernels do (those of LiteRT 2.3),
 //!   bit for bit; the file of each layer names the rule and where it stands. What they have no rule
 //!   for is computed in Float32. Their results are not followed where they are no result of a rule:
@@ -14,7 +14,8 @@
 //!   and the order of numbers of 16 bits of different scales (compared as they are).
 //! * NaN propagates: the larger or the smaller of NaN and a number is NaN.
 //! * A result does not depend on the number of threads.
-//! * Integers wrap around on overflow, except in Cast and Quantize, which saturate.
+//! * Integers wrap around on overflow, except in Cast and Quantize, which saturate; Cast to integers
+//!   of 2 and 4 bits keeps the lowest bits, as ONNX's does.
 //!
 //! A layer is in the file of its name: first which types it takes ([`is_layer_supported`]), then
 //! its workload, then the kernel, a function of slices, then the tests. A backend that wraps this

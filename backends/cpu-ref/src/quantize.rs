@@ -1,6 +1,7 @@
 //! Quantize and Dequantize.
 
 mod requantize;
+mod stored;
 
 use std::marker::PhantomData;
 
@@ -9,6 +10,7 @@ use armnn_backend_api::{
     QuantizeDescriptor, Result, Synchronous, TensorView, Workload,
 };
 use half::{bf16, f16};
+use stored::STORED;
 
 use crate::{
     cast::Scalar,
@@ -31,7 +33,7 @@ pub(crate) fn check_quantize(layer: LayerView<'_>, _: &QuantizeDescriptor) -> Re
 
 /// For Dequantize.
 pub(crate) fn check_dequantize(layer: LayerView<'_>, _: &DequantizeDescriptor) -> Result<()> {
-    require_input(layer, 0, &[QUANTIZED])?;
+    require_input(layer, 0, &[QUANTIZED, STORED])?;
     require_output(layer, 0, &[FLOATS])?;
     require_parameters(input(layer, 0)?, "input")
 }
@@ -67,6 +69,13 @@ pub(crate) fn dequantize_workload(
     let parameters = Parameters::new(layer, from)?;
     if num_elements(layer, to)? != parameters.num_elements {
         return Err(invalid("input and output differ in size"));
+    }
+    if STORED.contains(&from.data_type()) {
+        return match to.data_type() {
+            DataType::Float16 => stored::workload::<f16>(layer, parameters),
+            DataType::BFloat16 => stored::workload::<bf16>(layer, parameters),
+            _ => stored::workload::<f32>(layer, parameters),
+        };
     }
     Ok(
         by_quantized_type!(from.data_type(), Q => match to.data_type() {
@@ -115,6 +124,11 @@ impl Parameters {
             inner,
             num_elements,
         })
+    }
+
+    /// The pair of an element.
+    fn at(&self, element: usize) -> (f32, i32) {
+        self.pairs[element / self.inner % self.pairs.len()]
     }
 
     /// Calls `f` with each pair of parameters and the elements that it stands for.

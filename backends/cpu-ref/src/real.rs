@@ -26,11 +26,15 @@ pub(crate) trait Real:
     fn from_f64(x: f64) -> Self;
     fn to_f64(self) -> f64;
     fn is_finite(self) -> bool;
+    fn is_infinite(self) -> bool;
     fn abs(self) -> Self;
     fn signum(self) -> Self;
     fn sqrt(self) -> Self;
     fn exp(self) -> Self;
+    fn exp_m1(self) -> Self;
     fn ln(self) -> Self;
+    fn ln_1p(self) -> Self;
+    fn tanh(self) -> Self;
     fn powf(self, exponent: Self) -> Self;
     fn ceil(self) -> Self;
     fn floor(self) -> Self;
@@ -51,27 +55,38 @@ macro_rules! reals {
             const NEG_INFINITY: Self = Self::NEG_INFINITY;
 
             #[allow(clippy::unnecessary_cast)]
+            #[inline]
             fn from_f64(x: f64) -> Self {
                 x as Self
             }
 
+            #[inline]
             fn to_f64(self) -> f64 {
                 self.into()
             }
 
+            #[inline]
             fn is_finite(self) -> bool {
                 Self::is_finite(self)
             }
 
+            #[inline]
+            fn is_infinite(self) -> bool {
+                Self::is_infinite(self)
+            }
+
+            #[inline]
             fn powf(self, exponent: Self) -> Self {
                 Self::powf(self, exponent)
             }
 
+            #[inline]
             fn atan2(self, x: Self) -> Self {
                 Self::atan2(self, x)
             }
 
             $(
+                #[inline]
                 fn $function(self) -> Self {
                     Self::$function(self)
                 }
@@ -80,6 +95,8 @@ macro_rules! reals {
     )*};
 }
 reals! {
-    f32: abs signum sqrt exp ln ceil floor round_ties_even sin cos tan asin acos atan;
-    f64: abs signum sqrt exp ln ceil floor round_ties_even sin cos tan asin acos atan;
+    f32: abs signum sqrt exp exp_m1 ln ln_1p tanh ceil floor round_ties_even
+        sin cos tan asin acos atan;
+    f64: abs signum sqrt exp exp_m1 ln ln_1p tanh ceil floor round_ties_even
+        sin cos tan asin acos atan;
 }

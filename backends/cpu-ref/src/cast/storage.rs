@@ -125,7 +125,7 @@ fn recoded(
 }
 
 /// The bytes of `len` elements.
-fn packed_bytes(bytes: &[u8], format: Format, len: usize) -> Result<&[u8]> {
+pub(crate) fn packed_bytes(bytes: &[u8], format: Format, len: usize) -> Result<&[u8]> {
     let expected = format.byte_len(len);
     let found = bytes.len();
     let bytes = bytes.get(..expected);
@@ -148,7 +148,7 @@ fn too_short(direction: &str, found: usize, expected: usize) -> BackendError {
 
 /// What the bits of an element mean, which are at most 8.
 #[derive(Clone, Copy, PartialEq)]
-enum Format {
+pub(crate) enum Format {
     Integer {
         bits: u8,
         is_signed: bool,
@@ -160,7 +160,7 @@ enum Format {
 
 /// Sign, exponent and mantissa.
 #[derive(Clone, Copy, PartialEq)]
-struct FloatFormat {
+pub(crate) struct FloatFormat {
     bits: u8,
     mantissa_bits: u8,
     bias: i32,
@@ -178,7 +178,7 @@ impl Format {
     /// OCP 8-bit Floating Point Specification (E4M3FN, E5M2), OCP Microscaling Formats Specification
     /// (E2M1, E8M0), and B. Noune et al., "8-bit Numerical Formats for Deep Neural Networks", 2022
     /// (FNUZ).
-    fn of(data_type: DataType) -> Option<Self> {
+    pub(crate) fn of(data_type: DataType) -> Option<Self> {
         let integer = |bits, is_signed| Self::Integer { bits, is_signed };
         let float = |mantissa_bits, bias, largest, nan| FloatFormat {
             bits: 8,
@@ -219,7 +219,7 @@ impl Format {
     }
 
     /// All patterns of bits that an element can have.
-    fn codes(self) -> impl Iterator<Item = u8> {
+    pub(crate) fn codes(self) -> impl Iterator<Item = u8> {
         0..=(0xff >> (8 - self.bits()))
     }
 
@@ -228,7 +228,8 @@ impl Format {
         len.div_ceil(8 / self.bits())
     }
 
-    fn code_at(self, bytes: &[u8], at: usize) -> usize {
+    /// The bits of an element of [`packed_bytes`].
+    pub(crate) fn code_at(self, bytes: &[u8], at: usize) -> usize {
         let in_byte = 8 / self.bits();
         let code = bytes[at / in_byte] >> (at % in_byte * self.bits());
         usize::from(code & (0xff >> (8 - self.bits())))
@@ -240,7 +241,8 @@ impl Format {
         bytes[at / in_byte] |= code << (at % in_byte * self.bits());
     }
 
-    fn decode(self, code: u8) -> f64 {
+    /// The number that the bits stand for.
+    pub(crate) fn decode(self, code: u8) -> f64 {
         match self {
             Self::Integer { bits, is_signed } => {
                 let is_below = is_signed && code >> (bits - 1) == 1;
