@@ -47,7 +47,7 @@ pub use generate::run;
 #[cfg(feature = "codegen")]
 mod generate {
     use std::io::Write as _;
-    use std::path::{Path, PathBuf};
+    use std::path::PathBuf;
     use std::process::{Command, Stdio};
 
     use anyhow::{Context as _, bail, ensure};
