@@ -15,7 +15,7 @@ Tasks of this workspace: cargo xtask TASK
 
   demo          find a face in a picture with a backend that is loaded at run time
   test          every test that needs nothing but Rust and a C compiler
-  test-dynamic  stage backends and fixtures, and run the tests that load them
+  test-dynamic  run the tests of the loader; stage backends and fixtures, and run the tests that load them
   bench         measure loaded backends beside linked-in ones, and the engine
   stage         build the backends and put them into target/staging/backends
   fixtures      build the fixtures and put them into target/staging/fixtures/<case>

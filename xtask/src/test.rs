@@ -25,9 +25,14 @@ pub fn all(full: bool) -> Result<()> {
     })
 }
 
-/// Stages backends and fixtures, and runs the tests that load them.
+/// The tests of the loader, and, with backends and fixtures staged, those that load them.
 pub fn dynamic(full: bool) -> Result<()> {
-    telling_of_skipped_tests(|skipped| stage_and_test(full, skipped))
+    telling_of_skipped_tests(|skipped| {
+        let mut loader = cargo(["test", "--package", "armnn-runtime", "--test", "loader_*"]);
+        tier(&mut loader, full, skipped);
+        workspace::run(&mut loader)?;
+        stage_and_test(full, skipped)
+    })
 }
 
 fn stage_and_test(full: bool, skipped: &Path) -> Result<()> {
