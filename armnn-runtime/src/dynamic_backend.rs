@@ -139,6 +139,13 @@ impl DynamicBackend {
         self.version
     }
 
+    /// What the library was given in the place of libraries that it brings along, in words.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn borrowed_libraries(&self) -> Vec<String> {
+        let handle = self.handle.as_ref();
+        handle.map_or_else(Vec::new, |handle| handle.borrowed().to_vec())
+    }
+
     /// The function that makes instances; `None` once the library is closed. It may be called for
     /// as long as this `DynamicBackend` is loaded.
     #[doc(alias = "GetFactoryFunction")]

@@ -19,6 +19,9 @@ pub struct Handle {
     /// Known of libraries that the loader opened.
     #[cfg(target_os = "linux")]
     file: Option<super::open::loaded_files::FileOfLibrary>,
+    /// What it was given in the place of libraries that it brings along.
+    #[cfg(target_os = "linux")]
+    borrowed: Vec<String>,
     path: PathBuf,
     /// There are no handles where nothing can be loaded.
     #[cfg(not(target_os = "linux"))]
@@ -81,6 +84,7 @@ impl Handle {
             library: Some(library),
             image,
             file: None,
+            borrowed: Vec::new(),
             path: path.to_owned(),
         }
     }
@@ -103,6 +107,16 @@ impl Handle {
     /// Notes what the library was loaded from.
     pub(super) fn set_file(&mut self, file: Option<super::open::loaded_files::FileOfLibrary>) {
         self.file = file;
+    }
+
+    /// Notes what it was given in the place of libraries that it brings along, in words.
+    pub(super) fn set_borrowed(&mut self, borrowed: Vec<String>) {
+        self.borrowed = borrowed;
+    }
+
+    /// What it was given in the place of libraries that it brings along, in words.
+    pub(crate) fn borrowed(&self) -> &[String] {
+        &self.borrowed
     }
 
     fn close_once(&mut self) -> UnloadOutcome {

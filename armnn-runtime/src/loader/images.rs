@@ -223,6 +223,18 @@ impl MappedFile {
         })
     }
 
+    /// Whether any memory of this process is mapped from the file.
+    pub(super) fn is_mapped(&self) -> bool {
+        std::fs::read_to_string(MAPS).is_ok_and(|maps| {
+            maps.lines().any(|line| {
+                // start-end permissions offset device inode path
+                let mut fields = line.split_ascii_whitespace().skip(3);
+                fields.next() == Some(&self.device)
+                    && fields.next().and_then(|inode| inode.parse().ok()) == Some(self.inode)
+            })
+        })
+    }
+
     /// What the list of mappings calls `file`. Some file systems give mappings another device
     /// number than `stat` does, so the file is mapped to find out.
     pub(super) fn of(file: &File) -> Option<Self> {

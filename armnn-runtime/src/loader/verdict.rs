@@ -33,6 +33,9 @@ pub struct Verdict {
     /// What of the process was different after code of the backend had run, in words (see
     /// `process_state`); empty when nothing was, or no code of it ran.
     pub process_changes: Vec<String>,
+    /// Libraries that the backend brings along, in the place of which it was given others of the same
+    /// name that were in memory before it, in words; empty for nearly all.
+    pub borrowed_libraries: Vec<String>,
 }
 
 impl Verdict {
@@ -56,6 +59,7 @@ impl Verdict {
             vendor: None,
             name: None,
             process_changes: Vec::new(),
+            borrowed_libraries: Vec::new(),
         }
     }
 
@@ -79,6 +83,7 @@ impl Verdict {
             vendor: None,
             name: None,
             process_changes: Vec::new(),
+            borrowed_libraries: Vec::new(),
         }
     }
 
@@ -96,7 +101,8 @@ impl Verdict {
         }
     }
 
-    /// Writes the verdict's one line to the log, and one more for what loading changed.
+    /// Writes the verdict's one line to the log, and one more for what loading changed, and
+    /// for libraries of others that it was given.
     pub fn log(&self) {
         log::log!(self.log_level(), "{self}");
         if !self.process_changes.is_empty() {
@@ -104,6 +110,13 @@ impl Verdict {
                 "dynamic backend {}: while it was loaded, this changed for the whole process: {}",
                 self.path.display().to_string().escape_debug(),
                 self.process_changes.join("; ").escape_debug()
+            );
+        }
+        if !self.borrowed_libraries.is_empty() {
+            log::warn!(
+                "dynamic backend {}: it shares libraries of other contents than it brings along: {}",
+                self.path.display().to_string().escape_debug(),
+                self.borrowed_libraries.join("; ").escape_debug()
             );
         }
     }

@@ -51,6 +51,8 @@ pub(super) struct Candidate {
     pub(super) layout_difference: Option<String>,
     /// What loading it changed for the whole process.
     pub(super) process_changes: Vec<String>,
+    /// Libraries of others that it was given in the place of its own.
+    pub(super) borrowed_libraries: Vec<String>,
 }
 
 /// A backend that came through.
@@ -155,6 +157,7 @@ impl Candidate {
                 _ => None,
             },
             process_changes: verdict.process_changes.clone(),
+            borrowed_libraries: verdict.borrowed_libraries.clone(),
         }
     }
 

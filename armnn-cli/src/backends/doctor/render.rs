@@ -146,6 +146,9 @@ fn write_candidate(out: &mut String, candidate: &Candidate, style: Style) -> std
     for change in &candidate.process_changes {
         line("changed", &format!("{change} (for the whole process)"))?;
     }
+    for library in &candidate.borrowed_libraries {
+        line("shares", library)?;
+    }
     if let Some(name) = &candidate.nearest_name {
         line("nearest", name)?;
     }

@@ -171,6 +171,7 @@ where
         mut changes: Vec<String>,
     ) {
         let (id, version) = (backend.backend_id().clone(), backend.version());
+        let borrowed = backend.borrowed_libraries();
         let refused = |refusal| {
             let mut verdict = trial.candidate.refused(refusal);
             verdict.backend_id = Some(id.clone());
@@ -179,7 +180,7 @@ where
         };
         let created = check_id(Stage::Identify, &id, self.request, &self.taken)
             .and_then(|()| (self.create)(backend));
-        let verdict = match created {
+        let mut verdict = match created {
             Err(refusal) => refused(refusal),
             Ok(Created::Usable(created)) => {
                 self.taken
@@ -197,6 +198,7 @@ where
                 verdict
             }
         };
+        verdict.borrowed_libraries = borrowed;
         changes.extend(self.changes_since(&before));
         if let (Status::Loaded, true, Some(file)) =
             (verdict.status, changes.is_empty(), before.file)

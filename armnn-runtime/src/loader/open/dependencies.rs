@@ -184,9 +184,9 @@ fn walk<T>(
 }
 
 /// A library whose needs are looked for.
-struct Library {
-    path: PathBuf,
-    needed: Vec<String>,
+pub(super) struct Library {
+    pub(super) path: PathBuf,
+    pub(super) needed: Vec<String>,
     /// Directories from `DT_RUNPATH`, for its own needs.
     runpath: Vec<PathBuf>,
     has_runpath: bool,
@@ -195,7 +195,7 @@ struct Library {
 }
 
 impl Library {
-    fn new(path: &Path, inspection: &Inspection, inherited: &[PathBuf]) -> Self {
+    pub(super) fn new(path: &Path, inspection: &Inspection, inherited: &[PathBuf]) -> Self {
         let directories = |list: &Option<String>| {
             let list = list.clone().unwrap_or_default();
             split(list.into())
@@ -218,6 +218,21 @@ impl Library {
             has_runpath,
             inherited: rpath,
         }
+    }
+
+    /// The directories that the library itself, or the one that brought it in, names for its needs.
+    pub(super) fn own_directories(&self) -> impl Iterator<Item = &PathBuf> {
+        let rpath = if self.has_runpath {
+            &[][..]
+        } else {
+            &self.inherited
+        };
+        rpath.iter().chain(&self.runpath)
+    }
+
+    /// What those that it brings in inherit.
+    pub(super) fn inherited(&self) -> &[PathBuf] {
+        &self.inherited
     }
 }
 
@@ -309,7 +324,7 @@ impl Search {
 
 /// What the file at `path` says about itself, if it is for this machine. The dynamic linker passes
 /// over any other and goes on looking.
-fn usable(path: &Path) -> Option<Box<Inspection>> {
+pub(super) fn usable(path: &Path) -> Option<Box<Inspection>> {
     let inspection = inspect::inspect_path(path, HostInterface::CURRENT).ok()?;
     let is_for_this_machine = inspection.class == Some(usize::BITS as u8)
         && (Machine::HOST.is_none() || inspection.machine == Machine::HOST);

@@ -1,5 +1,6 @@
 //! Stage `open`: loading a candidate into the process.
 
+mod borrowed;
 mod dependencies;
 mod linker_cache;
 pub(super) mod loaded_files;
@@ -68,6 +69,7 @@ pub unsafe fn open(candidate: &Candidate, inspection: &Inspection) -> Result<Han
         }
     }
     handle.set_file(file_now);
+    handle.set_borrowed(borrowed::find(&candidate.canonical_path, inspection));
     Ok(handle)
 }
 
