@@ -21,6 +21,7 @@ pub mod steps;
 pub mod tensor_file;
 pub mod terminal;
 pub mod timing;
+pub mod value_file;
 pub mod verify;
 
 use std::process::ExitCode;

@@ -3,13 +3,15 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
-use armnn_runtime::{ExecutionState, Shape, TensorInfo};
+use armnn_runtime::{DataType, ExecutionState, Shape, TensorInfo, Value};
 
 /// What an input is in each step.
 #[derive(Clone, Copy, Debug)]
 pub enum StepValues<'a> {
     /// The same in every step.
     Same(&'a [u8]),
+    /// The same in every step, and no tensor of numbers.
+    Other(&'a Value),
     /// Another one in each step, one after the other.
     Each(&'a [u8]),
     /// The first one, and then what the output with this index was in the step before.
@@ -30,6 +32,8 @@ pub struct OutputValue {
     pub steps: Option<usize>,
     /// Its elements.
     pub bytes: Vec<u8>,
+    /// What it is, if it is no tensor of numbers; all else is empty then.
+    pub other: Option<Value>,
 }
 
 impl OutputValue {
@@ -40,6 +44,16 @@ impl OutputValue {
             .into_iter()
             .chain(self.info.shape.dims().iter().copied())
             .collect()
+    }
+
+    /// An output that is no tensor of numbers.
+    pub fn of_other(value: Value) -> Self {
+        Self {
+            info: TensorInfo::new(DataType::UInt8, [0]),
+            steps: None,
+            bytes: Vec::new(),
+            other: Some(value),
+        }
     }
 
     /// How many elements there are.
@@ -54,10 +68,14 @@ impl OutputValue {
 /// The outputs of the last execution.
 pub fn outputs(state: &ExecutionState, count: usize) -> Vec<OutputValue> {
     (0..count)
-        .map(|index| OutputValue {
-            info: state.output_info(index),
-            steps: None,
-            bytes: state.output(index).to_vec(),
+        .map(|index| match state.output_value(index) {
+            None | Some(Value::Tensor(_)) => OutputValue {
+                info: state.output_info(index),
+                steps: None,
+                bytes: state.output(index).to_vec(),
+                other: None,
+            },
+            Some(other) => OutputValue::of_other(other.clone()),
         })
         .collect()
 }
@@ -92,6 +110,11 @@ pub fn execute(
             collected.iter_mut().for_each(|o| o.steps = Some(steps));
             continue;
         }
+        if of_step.iter().any(|output| output.other.is_some()) {
+            bail!(
+                "outputs of several steps can be put together only if all are tensors of numbers"
+            );
+        }
         if let Some(packed) = of_step.iter().find(|o| o.info.data_type.size().is_none()) {
             bail!(
                 "outputs of several steps cannot be put together: one is {}, whose elements are no \
@@ -121,6 +144,7 @@ fn set_input(
     steps: usize,
 ) -> anyhow::Result<()> {
     match *values {
+        StepValues::Other(value) => state.set_input_value(index, value.clone())?,
         StepValues::Same(bytes) => state.set_input(index, bytes)?,
         StepValues::Each(bytes) => {
             let len = bytes.len() / steps;

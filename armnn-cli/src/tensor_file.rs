@@ -1,4 +1,4 @@
-//! Tensors as files hold them: NumPy's arrays (`.npy`), and the tensors of ONNX (`.pb`).
+//! Tensors as files hold them: NumPy's arrays (`.npy`), and the tensors of ONNX.
 
 use std::{
     fs::File,
@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{bail, ensure};
-use armnn_onnx_parser::{OnnxParserError, model::Tensor};
+use armnn_onnx_parser::model::Tensor;
 use armnn_runtime::DataType;
 
 use crate::{
@@ -100,25 +100,17 @@ impl StoredTensor {
         })
     }
 
-    /// Reads a `.pb` file: one tensor of ONNX (`TensorProto`).
+    /// A tensor of an ONNX file.
     ///
     /// # Errors
-    /// When it cannot be read; with [`NotATensor`] among the causes when it holds a value that is
-    /// no tensor of numbers.
-    pub fn read_pb_file(path: &Path) -> anyhow::Result<Self> {
-        let size = expect_regular_file(path, "the file")?;
-        let mut content = Vec::new();
-        File::open(path)?.take(size).read_to_end(&mut content)?;
-        let (_, tensor) = match Tensor::from_bytes(content.into(), &path.display().to_string()) {
-            Ok(read) => read,
-            Err(error) => return Err(without_the_model(error)),
-        };
+    /// When the runtime knows no such elements.
+    pub fn from_onnx(tensor: &Tensor) -> anyhow::Result<Self> {
         let element = tensor.element_type;
         let (Some(data_type), Some(bits), Some(data)) =
             (element.data_type(), element.bits(), &tensor.data)
         else {
             let name = element.name().unwrap_or("a type that is not known");
-            return Err(NotATensor(format!("its elements are {name}")).into());
+            return Err(UnknownElements(name).into());
         };
         let mut bytes = data.to_vec();
         if cfg!(target_endian = "big") {
@@ -152,34 +144,17 @@ impl StoredTensor {
     }
 }
 
-/// A value that is no tensor of numbers: text, for instance.
+/// Elements that no tensor has here.
 #[derive(Debug)]
-pub struct NotATensor(String);
+pub struct UnknownElements(&'static str);
 
-impl std::fmt::Display for NotATensor {
+impl std::fmt::Display for UnknownElements {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "the value is no tensor of numbers, and others cannot be used yet: {}",
-            self.0
-        )
+        write!(f, "its elements are {}, which no tensor has here", self.0)
     }
 }
 
-impl std::error::Error for NotATensor {}
-
-/// What the parser says of a file, without the words that are about a model.
-fn without_the_model(error: OnnxParserError) -> anyhow::Error {
-    match error {
-        OnnxParserError::NotOnnx { problem, .. } => {
-            anyhow::anyhow!("it is no tensor of ONNX (TensorProto): {problem}")
-        }
-        OnnxParserError::Malformed { problem, .. } => {
-            anyhow::anyhow!("the tensor of ONNX in it is damaged: {problem}")
-        }
-        other => other.into(),
-    }
-}
+impl std::error::Error for UnknownElements {}
 
 fn numpy_element(found: ElementType) -> anyhow::Result<StoredElement> {
     let data_type = match (found.kind, found.size) {
@@ -235,46 +210,6 @@ pub fn split_steps(dims: &[u64]) -> anyhow::Result<(usize, &[u64])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn pb(bytes: &[u8]) -> anyhow::Result<StoredTensor> {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), bytes).unwrap();
-        StoredTensor::read_pb_file(file.path())
-    }
-
-    #[test]
-    fn tensors_of_onnx_are_read_from_raw_and_from_typed_fields() {
-        // dims: [2], data_type: BOOL, raw_data: 0 and 7.
-        let tensor = pb(b"\x08\x02\x10\x09\x4a\x02\x00\x07").unwrap();
-        assert!(tensor.element.holds(DataType::Boolean));
-        assert_eq!(
-            (&tensor.dims[..], &tensor.bytes[..]),
-            (&[2][..], &[0, 1][..])
-        );
-        // dims: [2], data_type: INT32, int32_data: -1 and 2, packed.
-        let minus_one = b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
-        let field = [&b"\x08\x02\x10\x06\x2a\x0b"[..], minus_one, b"\x02"].concat();
-        let tensor = pb(&field).unwrap();
-        assert_eq!(tensor.to_string(), "INT32 [2]");
-        assert_eq!(tensor.bytes, [-1i32, 2].map(i32::to_ne_bytes).concat());
-    }
-
-    #[test]
-    fn text_is_a_value_but_no_tensor_of_numbers() {
-        // dims: [1], data_type: STRING, string_data: "a".
-        let error = pb(b"\x08\x01\x10\x08\x32\x01a").unwrap_err();
-        assert!(error.is::<NotATensor>(), "{error:?}");
-        assert!(error.to_string().contains("STRING"), "{error}");
-    }
-
-    #[test]
-    fn what_is_no_tensor_says_so() {
-        let error = pb(b"hello").unwrap_err().to_string();
-        assert!(error.contains("TensorProto"), "{error}");
-        // dims: [2], data_type: FLOAT, raw_data of 4 bytes.
-        let error = pb(b"\x08\x02\x10\x01\x4a\x04\0\0\0\0").unwrap_err();
-        assert!(error.to_string().contains("4 bytes"), "{error}");
-    }
 
     #[test]
     fn steps_are_as_many_as_can_be_executed() {

@@ -119,14 +119,14 @@ pub enum NetworkError {
     },
     /// An input does not take the shape that was given for it.
     #[error(
-        "input '{}' takes shape {declared} (? is any size), but {found} was given",
+        "input '{}' takes shape {declared} (? and names are any size), but {found} was given",
         shown(input)
     )]
     InputShape {
         /// The input's name.
         input: String,
-        /// The shape it takes.
-        declared: Box<Shape>,
+        /// The shape it takes, with the names of dimensions.
+        declared: String,
         /// The shape given.
         found: Box<Shape>,
     },

@@ -1,12 +1,16 @@
 //! The network as data: tensors and layers in topological order.
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Weak},
+};
 
 use armnn_backend_api::{LayerDescriptor, LayerType, Shape, TensorInfo};
 use bytes::Bytes;
 
 use crate::error::{NetworkError, Result, shown};
-use crate::{Operation, ValueType};
+use crate::{MappedFile, Operation, ValueType};
 
 /// A tensor of a [`Network`]: its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -160,11 +164,12 @@ pub struct Network {
     pub(crate) initializer: Option<Arc<Network>>,
     pub(crate) nested: Nested,
     pub(crate) dimension_names: Vec<DimensionName>,
+    pub(crate) mapped_files: Vec<Weak<dyn MappedFile>>,
 }
 
 /// The name of a dimension of an input, whose size is not known.
 ///
-/// Dimensions of one name have one size.
+/// Dimensions of one name have one size, if the names are binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DimensionName {
     /// Which of [`Network::inputs`].
@@ -173,6 +178,9 @@ pub struct DimensionName {
     pub dimension: usize,
     /// The name, such as `batch`.
     pub name: String,
+    /// Whether other sizes of the dimensions of this name are an error. Names that model files have
+    /// are not binding: some writers give one name to dimensions that differ.
+    pub is_binding: bool,
 }
 
 /// What is inside of the bodies of a network's layers, and of those bodies' layers, and so on.
@@ -291,9 +299,12 @@ impl Network {
     /// When there is no such input.
     pub fn input_shape_text(&self, input: usize) -> String {
         let dims = self.tensor(self.inputs[input]).info.shape;
+        // The names are in order.
+        let names = &self.dimension_names;
+        let from = names.partition_point(|named| named.input < input);
         let dims = dims.dims().iter().enumerate().map(|(dimension, &size)| {
-            let mut names = self.dimension_names.iter();
-            let named = names.find(|n| (n.input, n.dimension) == (input, dimension));
+            let mut of_input = names[from..].iter().take_while(|n| n.input == input);
+            let named = of_input.find(|n| n.dimension == dimension);
             match (named, size >= 0) {
                 (_, true) => size.to_string(),
                 (Some(named), false) => shown(&named.name).to_string(),
@@ -303,14 +314,28 @@ impl Network {
         format!("[{}]", dims.collect::<Vec<_>>().join(", "))
     }
 
-    /// Checks that dimensions of one name have one size in these shapes of the inputs, as far as
-    /// they are known.
+    /// Checks that dimensions of one binding name have one size in these shapes of the inputs, as far
+    /// as they are known.
     ///
     /// # Errors
     /// When two have different sizes.
     pub fn check_named_dimensions(&self, inputs: &[Shape]) -> Result<()> {
+        match self.unequal_dimensions(inputs, true) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// What [`check_named_dimensions`](Self::check_named_dimensions) would say if names that are not
+    /// binding were: something to warn of.
+    pub fn doubtful_dimensions(&self, inputs: &[Shape]) -> Option<NetworkError> {
+        self.unequal_dimensions(inputs, false)
+    }
+
+    fn unequal_dimensions(&self, inputs: &[Shape], is_binding: bool) -> Option<NetworkError> {
         let mut first: HashMap<&str, (&DimensionName, i64)> = HashMap::new();
-        for named in &self.dimension_names {
+        let names = self.dimension_names.iter();
+        for named in names.filter(|named| named.is_binding == is_binding) {
             let shape = inputs.get(named.input);
             let size = shape.and_then(|shape| shape.dims().get(named.dimension));
             let Some(&size) = size.filter(|&&size| size >= 0) else {
@@ -322,7 +347,7 @@ impl Network {
                     let name = self.tensor(self.inputs[named.input]).name.clone();
                     (name, named.dimension)
                 };
-                return Err(NetworkError::NamedDimension {
+                return Some(NetworkError::NamedDimension {
                     name: named.name.clone(),
                     first: input(other),
                     first_size: expected,
@@ -331,7 +356,7 @@ impl Network {
                 });
             }
         }
-        Ok(())
+        None
     }
 
     /// The outputs, in the model's order.

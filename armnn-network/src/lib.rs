@@ -16,6 +16,7 @@ mod evaluation;
 mod graph;
 mod inference;
 mod known_value;
+mod mapped_file;
 mod operation;
 mod parameter_rules;
 mod parts;
@@ -31,6 +32,7 @@ pub use graph::{
 };
 pub use inference::{Inference, infer, infer_shapes};
 pub use known_value::{KnownElements, KnownValue};
+pub use mapped_file::MappedFile;
 pub use operation::{
     Deferred, LetterCase, LoopBody, Operation, RuntimeOperation, ScanAxis, ScanBody,
     SequenceOperation, StringOperation, ValueType,

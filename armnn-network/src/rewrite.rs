@@ -192,12 +192,14 @@ impl<'n> Rewrite<'n> {
         }
     }
 
-    /// For each tensor, how often it is read by layers and outputs of the network before the edit.
+    /// For each tensor, how often it is read by layers, outputs of the network and variables before
+    /// the edit.
     pub fn reads(&self) -> Vec<u32> {
         let mut reads = vec![0u32; self.network.tensors.len()];
         let by_layers = self.network.layers.iter().flat_map(Layer::present_inputs);
         let by_outputs = self.network.outputs.iter().map(|output| output.tensor);
-        for id in by_layers.chain(by_outputs) {
+        let by_variables = self.network.variables.iter().filter_map(|v| v.output);
+        for id in by_layers.chain(by_outputs).chain(by_variables) {
             // There may be more readers than the number holds; then it stays at the largest.
             reads[id.index()] = reads[id.index()].saturating_add(1);
         }
@@ -364,8 +366,9 @@ impl Sweep {
         let replaced: Vec<TensorId> = replaced.iter().map(|&id| resolve(replaced, id)).collect();
         let mut read = vec![false; network.tensors.len() + n_constants];
         let at = |id: TensorId| replaced.get(id.index()).map_or(id, |&id| id).index();
-        for output in &network.outputs {
-            read[at(output.tensor)] = true;
+        let assigned = network.variables.iter().filter_map(|v| v.output);
+        for id in network.outputs.iter().map(|o| o.tensor).chain(assigned) {
+            read[at(id)] = true;
         }
         let mut stays = vec![true; network.layers.len()];
         for (index, layer) in network.layers.iter().enumerate().rev() {
@@ -480,6 +483,10 @@ impl Sweep {
         }
         for output in &mut network.outputs {
             output.tensor = renumbered(output.tensor);
+        }
+        for variable in &mut network.variables {
+            variable.input = tensor_numbers[variable.input.index()];
+            variable.output = variable.output.map(renumbered);
         }
         summary
     }

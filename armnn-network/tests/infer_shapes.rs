@@ -64,7 +64,7 @@ fn input_shapes_are_checked_against_the_declared_ones() {
     ));
     assert_eq!(
         error(&[Shape::from([2, 9, 7, 4])]).to_string(),
-        "input 'image' takes shape [?, ?, ?, 3] (? is any size), but [2, 9, 7, 4] was given"
+        "input 'image' takes shape [?, ?, ?, 3] (? and names are any size), but [2, 9, 7, 4] was given"
     );
     assert!(matches!(
         error(&[Shape::from([2, 9, 3])]),
@@ -303,4 +303,28 @@ fn only_unknown_dimensions_of_inputs_have_names() {
     builder.name_input_dimension(x, 0, "n").unwrap();
     builder.add_output_layer("y", y).unwrap();
     assert_eq!(builder.finish().unwrap().input_shape_text(0), "[n, 3]");
+}
+
+#[test]
+fn names_from_files_are_for_messages_and_may_be_wrong() {
+    let mut builder = NetworkBuilder::new();
+    let info = TensorInfo::new(DataType::Float32, [-1, -1, 3]);
+    let x = builder.add_input_layer("x", info).unwrap();
+    for dimension in [0, 1] {
+        builder.label_input_dimension(x, dimension, "n").unwrap();
+    }
+    builder.add_output_layer("x", x).unwrap();
+    let network = builder.finish().unwrap();
+    infer_shapes(&network, &[[48, 192, 3].into()]).unwrap();
+    assert!(network.doubtful_dimensions(&[[48, 48, 3].into()]).is_none());
+    let doubt = network.doubtful_dimensions(&[[48, 192, 3].into()]).unwrap();
+    assert!(
+        doubt.to_string().contains("48 and 192 were given"),
+        "{doubt}"
+    );
+    let error = infer_shapes(&network, &[[1, 2, 4].into()]).unwrap_err();
+    assert!(
+        error.to_string().contains("takes shape [n, n, 3]"),
+        "{error}"
+    );
 }

@@ -39,8 +39,8 @@ pub use error::{
 pub use layer_support::LayerSupport;
 pub use loader::load::Selection;
 pub use network::{
-    AsyncExecution, ExecutionState, InterruptHandle, LoadOptions, LoadedNetwork, ProfileEvent,
-    StepReport, StepTime,
+    AsyncExecution, ExecutionState, InterruptHandle, LoadOptions, LoadedNetwork, OutcomeTaken,
+    Profile, ProfileEvent, StepReport, StepTime,
 };
 pub use optimizer::{
     AssignmentReport, Choice, GatheredRefusal, LayerAssignment, LayerPattern, LayerPatternError,

@@ -10,8 +10,8 @@ use std::{
 
 use armnn_network::{LoopBody, Network, NetworkBuilder, RuntimeOperation};
 use armnn_runtime::{
-    CreationOptions, DataType, LoadOptions, LoadedNetwork, OptimizerOptions, Runtime, Shape,
-    StaticBackend, TensorInfo,
+    CreationOptions, DataType, LoadOptions, LoadedNetwork, OptimizerOptions, OutcomeTaken, Runtime,
+    Shape, StaticBackend, TensorInfo,
 };
 use cpu_ref::CpuRef;
 
@@ -45,19 +45,22 @@ fn endless() -> Network {
     body.add_input_layer("iteration", number).unwrap();
     let condition = TensorInfo::new(DataType::Boolean, Shape::SCALAR);
     let goes_on = body.add_input_layer("goes on", condition).unwrap();
+    let carried = TensorInfo::new(DataType::Float32, [2]);
+    let carried = body.add_input_layer("carried", carried).unwrap();
     body.add_output_layer("goes on", goes_on).unwrap();
+    body.add_output_layer("carried", carried).unwrap();
     let operation = RuntimeOperation::Loop(LoopBody {
         network: Arc::new(body.finish().unwrap()),
-        n_carried: 0,
+        n_carried: 1,
     });
     let mut builder = NetworkBuilder::new();
     let x = builder
         .add_input_layer("x", TensorInfo::new(DataType::Float32, [2]))
         .unwrap();
-    builder
-        .add_runtime_layer("endless", operation, &[None, None])
+    let y = builder
+        .add_runtime_layer("endless", operation, &[None, None, Some(x)])
         .unwrap();
-    builder.add_output_layer("y", x).unwrap();
+    builder.add_output_layer("y", y[0]).unwrap();
     builder.finish().unwrap()
 }
 
@@ -101,7 +104,7 @@ fn many_executions_are_awaited_and_give_their_states_back() {
         assert_eq!(state.output(0), bytes([1.0, number as f32]));
         // It can be used again.
         state.set_input(0, &bytes([-3.0, -4.0])).unwrap();
-        let (state, result) = state.execute_async().wait();
+        let (state, result) = state.execute_async().wait().unwrap();
         result.unwrap();
         assert_eq!(state.output(0), bytes([3.0, 4.0]));
     }
@@ -118,6 +121,16 @@ fn an_execution_that_nobody_waits_for_is_finished_before_its_backends_go() {
 }
 
 #[test]
+fn an_outcome_that_was_polled_cannot_be_waited_for() {
+    let (_runtime, loaded) = load(abs());
+    let mut execution = loaded.create_execution_state().unwrap().execute_async();
+    let (_, result) = block_on(&mut execution);
+    result.unwrap();
+    assert!(execution.is_finished());
+    assert_eq!(execution.wait().unwrap_err(), OutcomeTaken);
+}
+
+#[test]
 fn an_execution_that_does_not_end_is_interrupted() {
     let (_runtime, loaded) = load(endless());
     let state = loaded.create_execution_state().unwrap();
@@ -125,7 +138,7 @@ fn an_execution_that_does_not_end_is_interrupted() {
     let execution = state.execute_async();
     assert!(!execution.is_finished());
     handle.interrupt();
-    let (_, result) = execution.wait();
+    let (_, result) = execution.wait().unwrap();
     assert!(
         result
             .unwrap_err()
@@ -156,6 +169,6 @@ fn a_waker_that_panics_costs_no_thread() {
         let polled = std::pin::Pin::new(&mut execution).poll(&mut context);
         assert!(polled.is_pending());
         handle.interrupt();
-        (state, _) = execution.wait();
+        (state, _) = execution.wait().unwrap();
     }
 }

@@ -289,7 +289,7 @@ fn layers_that_are_not_there_are_left_out_of_profiles() {
     let mut state = state("first", "second");
     state.set_profiling(true);
     state.execute().unwrap();
-    let events = state.take_profile();
+    let events = state.take_profile().events;
     assert_eq!(events.len(), 2);
     assert!(events.iter().all(|e| e.layers == [LayerId(0)]));
 }

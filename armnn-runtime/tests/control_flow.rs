@@ -640,3 +640,50 @@ fn what_grows_in_a_loop_is_within_the_memory_limit() {
     );
     assert_eq!(run(3), Ok(4 << 3));
 }
+
+#[test]
+fn what_no_output_depends_on_is_not_executed_and_variables_are_outputs() {
+    // A sequence of x is asked for a value that it does not have, which nobody reads; a variable is
+    // increased by what a loop gives.
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", f32(&[2])).unwrap();
+    let construct = RuntimeOperation::Sequence(SequenceOperation::Construct);
+    let all = builder
+        .add_runtime_layer("all", construct, &[Some(x)])
+        .unwrap();
+    let info = TensorInfo::new(DataType::Signed64, Shape::SCALAR);
+    let five = 5i64.to_ne_bytes().to_vec();
+    let five = builder.add_constant_layer("5", info, five.into()).unwrap();
+    let at = RuntimeOperation::Sequence(SequenceOperation::At);
+    builder
+        .add_runtime_layer("unread", at, &[Some(all[0]), Some(five)])
+        .unwrap();
+    let counted = builder
+        .add_variable("counted", f32(&[2]), VariableValue::Zero)
+        .unwrap();
+    let sum = builder.add_addition_layer(counted, x, "sum").unwrap();
+    builder.assign_variable("counted", sum).unwrap();
+    let y = builder.add_abs_layer(x, "y").unwrap();
+    builder.add_output_layer("y", y).unwrap();
+
+    let loaded = load(builder.finish().unwrap());
+    let names = loaded
+        .network()
+        .layers()
+        .iter()
+        .map(|layer| layer.name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["sum", "y"]);
+    let mut state = loaded.create_execution_state().unwrap();
+    for times in [1.0, 2.0] {
+        state
+            .set_input_value(0, tensor(&[2], &[-1.0, 3.0]).into())
+            .unwrap();
+        state.execute().unwrap();
+        assert_eq!(
+            state.output(0),
+            [1.0f32, 3.0].map(f32::to_ne_bytes).concat()
+        );
+        let counted = values(state.variable("counted").unwrap());
+        assert_eq!(counted, [-times, 3.0 * times]);
+    }
+}

@@ -228,7 +228,7 @@ fn asynchronous_executions_of_many_threads_share_the_network() {
         let x = (thread * ROUNDS + round) as f32;
         let mut state = loaded.create_execution_state_for(&shapes).unwrap();
         state.set_input(0, &bytes_of(&[-x])).unwrap();
-        let (state, result) = state.execute_async().wait();
+        let (state, result) = state.execute_async().wait().unwrap();
         result.unwrap();
         assert_eq!(floats(state.output(0)), [2.0 * x]);
     });

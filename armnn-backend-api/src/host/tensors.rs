@@ -131,6 +131,10 @@ impl<'a> Outputs<'a> {
         Shape::from_raw(&self.raw(position).shape).unwrap_or(Shape::SCALAR)
     }
 
+    fn shape_is_known(&self, position: usize) -> bool {
+        Shape::from_raw(&self.raw(position).shape).is_some_and(|shape| shape.is_known())
+    }
+
     /// The bytes of an output in host memory; `None` if it is only in a handle, or its shape was
     /// unknown and [`allocate_output`](super::ExecutionContext::allocate_output) was not called.
     /// Their contents are arbitrary.
@@ -141,7 +145,9 @@ impl<'a> Outputs<'a> {
         let raw = self.raw(position);
         let (data, len) = (raw.data, raw.byte_len);
         if len == 0 {
-            return Some(&mut []);
+            // Without elements, or without memory so far.
+            let is_there = !data.is_null() || self.shape_is_known(position);
+            return is_there.then_some(&mut []);
         }
         if data.is_null() {
             return None;

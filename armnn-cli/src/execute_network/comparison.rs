@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
-use armnn_runtime::DataType;
+use armnn_runtime::{DataType, Value};
 use serde::Serialize;
 
 use super::{number::Number, values};
@@ -11,6 +11,7 @@ use crate::{
     elements,
     steps::OutputValue,
     tensor_file::StoredTensor,
+    value_file::{self, StoredValue},
     verify::{difference, recorded_outputs},
 };
 
@@ -81,6 +82,15 @@ impl Comparison {
         tolerance: f64,
     ) -> anyhow::Result<Self> {
         for ((output, other), name) in outputs.iter().zip(others).zip(names) {
+            if let (Some(output), Some(other)) = (&output.other, &other.other) {
+                ensure!(
+                    same_but_numbers(output, other),
+                    "output '{name}' cannot be compared: it is {}, on {with} {}",
+                    value_file::describe(output),
+                    value_file::describe(other)
+                );
+                continue;
+            }
             ensure!(
                 output.dims() == other.dims(),
                 "output '{name}' cannot be compared: its shape is {:?}, on {with} {:?}",
@@ -138,16 +148,70 @@ impl Comparison {
 /// The numbers that the elements of an output stand for.
 fn numbers(output: &OutputValue) -> Vec<f64> {
     let mut numbers = Vec::new();
+    if let Some(value) = &output.other {
+        add_numbers(value, &mut numbers);
+        return numbers;
+    }
     values::visit_all(&output.info, output.count(), &output.bytes, &mut |value| {
         numbers.push(value);
     });
     numbers
 }
 
+/// The numbers of all tensors in a value.
+fn add_numbers(value: &Value, numbers: &mut Vec<f64>) {
+    match value {
+        Value::Tensor(tensor) => {
+            values::visit(tensor.info(), tensor.bytes(), &mut |value| {
+                numbers.push(value)
+            });
+        }
+        Value::Sequence(values) => values.iter().for_each(|value| add_numbers(value, numbers)),
+        Value::Optional(Some(value)) => add_numbers(value, numbers),
+        Value::Optional(None) | Value::Strings(_) => {}
+    }
+}
+
+/// Whether values are equal but for the numbers of tensors.
+fn same_but_numbers(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Tensor(a), Value::Tensor(b)) => {
+            a.info().data_type == b.info().data_type && a.info().shape == b.info().shape
+        }
+        (Value::Strings(a), Value::Strings(b)) => a == b,
+        (Value::Sequence(a), Value::Sequence(b)) => {
+            a.len() == b.len() && a.iter().zip(&**b).all(|(a, b)| same_but_numbers(a, b))
+        }
+        (Value::Optional(None), Value::Optional(None)) => true,
+        (Value::Optional(Some(a)), Value::Optional(Some(b))) => same_but_numbers(a, b),
+        _ => false,
+    }
+}
+
 /// The numbers in a file: elements of the output's type, or what they stand for.
 fn read_numbers(path: &Path, output: &OutputValue) -> anyhow::Result<Vec<f64>> {
-    let stored = if path.extension().is_some_and(|e| e == "pb") {
-        StoredTensor::read_pb_file(path)?
+    let is_pb = path.extension().is_some_and(|e| e == "pb");
+    if let Some(value) = &output.other {
+        ensure!(
+            is_pb,
+            "the output is no tensor of numbers, of which a .pb file is needed"
+        );
+        let stored = StoredValue::read_pb_file(path, &value_file::kind_of(value))?;
+        let pairs = value_file::tensor_pairs(value, &stored).map_err(anyhow::Error::msg)?;
+        let mut numbers = Vec::new();
+        for (tensor, stored) in pairs {
+            let info = tensor.info();
+            ensure!(
+                stored.element.holds(info.data_type)
+                    && stored.signed_dims().as_deref() == Some(info.shape.dims()),
+                "a tensor in the output is {info}, the file holds {stored}"
+            );
+            values::visit(info, &stored.bytes, &mut |value| numbers.push(value));
+        }
+        return Ok(numbers);
+    }
+    let stored = if is_pb {
+        StoredValue::read_pb_file(path, &value_file::any_tensor())?.into_tensor()?
     } else {
         StoredTensor::read_npy_file(path)?
     };

@@ -41,7 +41,10 @@ pub(super) fn execute(
         }
         None => {
             for (index, input) in inputs.iter().enumerate() {
-                state.set_input(index, &input.bytes)?;
+                match &input.other {
+                    Some(value) => state.set_input_value(index, value.clone())?,
+                    None => state.set_input(index, &input.bytes)?,
+                }
             }
             repeat(arguments, phases, &progress, |_| {
                 let start = Instant::now();

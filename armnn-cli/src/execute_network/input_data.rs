@@ -7,7 +7,8 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use armnn_runtime::{DataType, Shape, TensorInfo};
+use armnn_network::ValueType;
+use armnn_runtime::{DataType, Shape, TensorInfo, Value};
 use zip::ZipArchive;
 
 use super::{
@@ -19,6 +20,7 @@ use crate::{
     model::expect_regular_file,
     npy::{self, ElementType},
     tensor_file::{StoredTensor, split_steps},
+    value_file::{StoredValue, any_tensor},
 };
 
 /// A kind of file, told by the ending of its name.
@@ -30,7 +32,7 @@ pub enum FileKind {
     Npz,
     /// The elements alone, row-major and little-endian.
     Bin,
-    /// One tensor of ONNX.
+    /// One value of ONNX.
     Pb,
     /// A picture.
     Image,
@@ -74,6 +76,8 @@ pub enum DataSource {
     },
     /// Nowhere: every element is 0.
     Zeros,
+    /// Nowhere: it is an optional without a value.
+    Absent,
 }
 
 impl std::fmt::Display for DataSource {
@@ -82,6 +86,7 @@ impl std::fmt::Display for DataSource {
             Self::File(path) => path.display().fmt(f),
             Self::Array { archive, name } => write!(f, "{}[{name}]", archive.display()),
             Self::Zeros => f.write_str("zeros"),
+            Self::Absent => f.write_str("absent"),
         }
     }
 }
@@ -134,8 +139,43 @@ pub fn read(
         DataSource::File(path) => read_file(path, info, reading),
         DataSource::Array { archive, name } => read_array(archive, name, info, reading),
         DataSource::Zeros => zeros(info),
+        DataSource::Absent => Err(anyhow::anyhow!("it is no tensor of numbers")),
     };
     outcome.with_context(|| format!("cannot use '{source}' as input '{name}' ({info})"))
+}
+
+/// Reads the value of the input `name` of this type, which is no tensor of numbers.
+///
+/// # Errors
+/// When there is no file, it cannot be read, or it does not hold what the input takes.
+pub fn read_other(
+    source: Option<&DataSource>,
+    name: &str,
+    of: &ValueType,
+) -> anyhow::Result<Value> {
+    let path = match (source, of) {
+        (Some(DataSource::File(path)), _) => path,
+        (None | Some(DataSource::Absent), ValueType::Optional(_)) => {
+            return Ok(Value::Optional(None));
+        }
+        (Some(source), _) => {
+            bail!(
+                "input '{name}' ({of}) is no tensor of numbers: give it as a .pb file, not as '{source}'"
+            )
+        }
+        (None, _) => bail!(
+            "input '{name}' ({of}) has no data, and there are no random ones for it: give a .pb file \
+             with --input-tensor-data"
+        ),
+    };
+    let read = || {
+        ensure!(
+            FileKind::of(path)? == FileKind::Pb,
+            "it is no tensor of numbers, which only a .pb file can hold"
+        );
+        StoredValue::read_pb_file(path, of)?.to_value(of)
+    };
+    read().with_context(|| format!("cannot use '{}' as input '{name}' ({of})", path.display()))
 }
 
 fn zeros(info: &TensorInfo) -> anyhow::Result<InputData> {
@@ -171,7 +211,10 @@ fn read_file(path: &Path, info: &TensorInfo, reading: Reading<'_>) -> anyhow::Re
             })
         }
         FileKind::Npy => read_npy(&mut BufReader::new(File::open(path)?), info, reading),
-        FileKind::Pb => from_stored(StoredTensor::read_pb_file(path)?, info, reading),
+        FileKind::Pb => {
+            let stored = StoredValue::read_pb_file(path, &any_tensor())?;
+            from_stored(stored.into_tensor()?, info, reading)
+        }
         FileKind::Bin => read_raw(path, size, info, reading),
         FileKind::Npz => bail!("an archive holds several arrays; this is a fault of the command"),
     }

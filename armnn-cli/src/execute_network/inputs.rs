@@ -7,8 +7,8 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
-use armnn_network::Network;
-use armnn_runtime::{Shape, TensorInfo};
+use armnn_network::{Network, ValueType};
+use armnn_runtime::{DataType, Shape, TensorInfo, Value};
 
 use super::{
     images::Normalisation,
@@ -32,11 +32,16 @@ pub struct Input {
     pub steps: Option<usize>,
     /// The index of the output that is its next value.
     pub feedback: Option<usize>,
+    /// What it is, if it is no tensor of numbers; type, shape and elements are empty then.
+    pub other: Option<Value>,
 }
 
 impl Input {
     /// What it is in each step.
     pub fn values(&self) -> StepValues<'_> {
+        if let Some(value) = &self.other {
+            return StepValues::Other(value);
+        }
         match (self.feedback, self.steps) {
             (Some(output), _) => StepValues::Feedback {
                 first: &self.bytes,
@@ -124,19 +129,41 @@ pub fn prepare(network: &Network, request: Request<'_>) -> anyhow::Result<Vec<In
             )
         })
         .collect();
-    set_shapes(&mut declared, request.shapes)?;
+    let takes = takes(network);
+    set_shapes(&mut declared, request.shapes, &takes)?;
     let feedback = feedback::resolve(network, request.feedback)?;
-    let sources = Assignment::new(&declared, request.files)?.sources;
+    let sources = Assignment::new(&declared, request.files, &takes)?.sources;
     if request.quantize
         && !declared
             .iter()
             .any(|(_, info)| info.data_type.is_quantized())
     {
-        log::warn!("--quantize-input changes nothing: {}", list(&declared));
+        log::warn!("--quantize-input changes nothing: {takes}");
     }
     let mut inputs = Vec::new();
     for (index, ((name, info), mut source)) in declared.into_iter().zip(sources).enumerate() {
         let feedback = feedback[index];
+        if let Some(
+            of @ (ValueType::Strings(_) | ValueType::Sequence(_) | ValueType::Optional(_)),
+        ) = &network.tensor(network.inputs()[index]).value_type
+        {
+            ensure!(
+                feedback.is_none(),
+                "--feedback to input '{name}' ({of}) cannot be used: only tensors of numbers are fed \
+                 back"
+            );
+            let value = input_data::read_other(source.as_ref(), &name, of)?;
+            inputs.push(Input {
+                name,
+                info: TensorInfo::new(DataType::UInt8, [0]),
+                bytes: Vec::new(),
+                source: source.or(Some(DataSource::Absent)),
+                steps: None,
+                feedback: None,
+                other: Some(value),
+            });
+            continue;
+        }
         if source.is_none() && feedback.is_some() {
             source = Some(DataSource::Zeros);
         }
@@ -150,6 +177,14 @@ pub fn prepare(network: &Network, request: Request<'_>) -> anyhow::Result<Vec<In
             quantize: request.quantize,
             first_axis,
         };
+        if source.is_none() && !info.shape.is_known() {
+            bail!(
+                "input '{name}' is {}{}: give its data with --input-tensor-data, or its shape with \
+                 --input-tensor-shape",
+                info.data_type,
+                network.input_shape_text(index)
+            );
+        }
         let data = match &source {
             Some(source) => input_data::read(source, &name, &info, reading)?,
             None => InputData {
@@ -168,6 +203,7 @@ pub fn prepare(network: &Network, request: Request<'_>) -> anyhow::Result<Vec<In
             source,
             steps: data.steps,
             feedback,
+            other: None,
         });
     }
     if request.steps {
@@ -199,14 +235,18 @@ fn expect_equal_steps(inputs: &[Input]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn set_shapes(declared: &mut [(String, TensorInfo)], shapes: &[NamedShape]) -> anyhow::Result<()> {
+fn set_shapes(
+    declared: &mut [(String, TensorInfo)],
+    shapes: &[NamedShape],
+    takes: &str,
+) -> anyhow::Result<()> {
     for (index, given) in shapes.iter().enumerate() {
         let NamedShape { name, shape } = given;
         ensure!(
             !shapes[..index].iter().any(|other| other.name == *name),
             "--input-tensor-shape is given twice for input '{name}'"
         );
-        let at = position(declared, name)
+        let at = position(declared, name, takes)
             .with_context(|| format!("--input-tensor-shape {name}=… cannot be used"))?;
         let info = &mut declared[at].1;
         ensure!(
@@ -220,34 +260,47 @@ fn set_shapes(declared: &mut [(String, TensorInfo)], shapes: &[NamedShape]) -> a
     Ok(())
 }
 
-fn position(declared: &[(String, TensorInfo)], name: &str) -> anyhow::Result<usize> {
+fn position(declared: &[(String, TensorInfo)], name: &str, takes: &str) -> anyhow::Result<usize> {
     declared
         .iter()
         .position(|(other, _)| other == name)
-        .with_context(|| format!("the model has no input '{name}'; {}", list(declared)))
+        .with_context(|| format!("the model has no input '{name}'; {takes}"))
 }
 
-fn list(declared: &[(String, TensorInfo)]) -> String {
-    if declared.is_empty() {
+/// What inputs a network takes, with the names of their dimensions.
+fn takes(network: &Network) -> String {
+    if network.inputs().is_empty() {
         return "it has no inputs".to_owned();
     }
-    let inputs: Vec<_> = declared
-        .iter()
-        .map(|(name, info)| format!("'{name}' {info}"))
-        .collect();
-    format!("its inputs are {}", inputs.join(", "))
+    let inputs = network.inputs().iter().enumerate().map(|(index, &id)| {
+        let tensor = network.tensor(id);
+        match &tensor.value_type {
+            Some(of) => format!("'{}' {of}", tensor.name),
+            None => {
+                let shape = network.input_shape_text(index);
+                format!("'{}' {}{shape}", tensor.name, tensor.info.data_type)
+            }
+        }
+    });
+    format!("its inputs are {}", inputs.collect::<Vec<_>>().join(", "))
 }
 
 /// Which data are for which input.
 struct Assignment<'a> {
     declared: &'a [(String, TensorInfo)],
+    takes: &'a str,
     sources: Vec<Option<DataSource>>,
 }
 
 impl<'a> Assignment<'a> {
-    fn new(declared: &'a [(String, TensorInfo)], files: &[String]) -> anyhow::Result<Self> {
+    fn new(
+        declared: &'a [(String, TensorInfo)],
+        files: &[String],
+        takes: &'a str,
+    ) -> anyhow::Result<Self> {
         let mut this = Self {
             declared,
+            takes,
             sources: vec![None; declared.len()],
         };
         let mut unnamed: Vec<&Path> = Vec::new();
@@ -270,7 +323,7 @@ impl<'a> Assignment<'a> {
                     "there is no input left for '{}': {} files are given, and the model takes fewer: {}",
                     path.display(),
                     files.len(),
-                    list(declared)
+                    takes
                 )
             })?;
             this.set(at, DataSource::File(path.to_owned()))?;
@@ -292,7 +345,7 @@ impl<'a> Assignment<'a> {
         let mut splits = splits;
         match splits.next() {
             Some((name, _)) if !Path::new(text).exists() => {
-                position(self.declared, name)
+                position(self.declared, name, self.takes)
                     .with_context(|| format!("--input-tensor-data {text} cannot be used"))?;
                 Ok(None)
             }
@@ -341,10 +394,10 @@ impl<'a> Assignment<'a> {
                 None => unused.push(name.as_str()),
             }
         }
-        let list = list(self.declared);
+        let takes = self.takes;
         if unused.len() == names.len() {
             bail!(
-                "no array in '{}' has the name of an input: it holds {}; {list}",
+                "no array in '{}' has the name of an input: it holds {}; {takes}",
                 path.display(),
                 names.join(", ")
             );
@@ -352,7 +405,7 @@ impl<'a> Assignment<'a> {
         if !unused.is_empty() {
             let unused = unused.join(", ");
             log::warn!(
-                "'{}': no input is named {unused}: not used; {list}",
+                "'{}': no input is named {unused}: not used; {takes}",
                 path.display()
             );
         }
@@ -377,12 +430,7 @@ pub const RANDOM_SEED: u64 = 0x41_72_6d_4e_4e;
 /// Random elements: floating-point numbers from -1 to 1, quantized ones over all they can hold, and
 /// other integers, which may be indices, 0 or 1.
 fn random(name: &str, info: &TensorInfo, index: usize) -> anyhow::Result<Vec<u8>> {
-    let Some(count) = info.shape.num_elements() else {
-        bail!(
-            "input '{name}' is {info}: give its data with --input-tensor-data, or its shape with \
-             --input-tensor-shape"
-        );
-    };
+    let count = info.shape.num_elements().unwrap_or(0);
     let len = info
         .byte_len()
         .filter(|&len| len <= MAX_RANDOM)

@@ -14,6 +14,7 @@ use super::{number::Number, values};
 use crate::{
     npy::{self, ElementType},
     steps::OutputValue,
+    value_file,
 };
 
 /// How many of the largest elements are told.
@@ -36,6 +37,9 @@ pub struct OutputSummary {
     pub nan: usize,
     /// Its largest elements, where it looks like a score for each class.
     pub top: Vec<TopElement>,
+    /// What it is, if it is no tensor of numbers: the sequence, the optional, or the strings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
     /// The file that it was written to.
     pub file: Option<String>,
 }
@@ -59,6 +63,19 @@ pub fn summarise(outputs: &[OutputValue], names: &[String]) -> Vec<OutputSummary
 
 impl OutputSummary {
     fn new(name: &str, output: &OutputValue) -> Self {
+        if let Some(value) = &output.other {
+            return Self {
+                name: name.to_owned(),
+                data_type: value_file::kind_name(value).to_owned(),
+                shape: Vec::new(),
+                min: None,
+                max: None,
+                nan: 0,
+                top: Vec::new(),
+                value: Some(value_file::describe(value)),
+                file: None,
+            };
+        }
         let shape = output.dims();
         let mut range: Option<(f64, f64)> = None;
         let mut nan = 0;
@@ -87,6 +104,7 @@ impl OutputSummary {
             } else {
                 Vec::new()
             },
+            value: None,
             file: None,
         }
     }
@@ -149,7 +167,8 @@ pub fn prepare_directory(directory: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Writes every output to `out<index>.npy`, and returns the paths.
+/// Writes every output to `out<index>.npy`, or `.pb` if it is no tensor of numbers, and returns the
+/// paths.
 ///
 /// # Errors
 /// When a file cannot be written.
@@ -157,7 +176,11 @@ pub fn write(outputs: &[OutputValue], directory: &Path) -> anyhow::Result<Vec<Pa
     let outputs = outputs.iter().enumerate();
     outputs
         .map(|(index, output)| {
-            let path = directory.join(format!("out{index}.npy"));
+            let ending = match output.other {
+                None => "npy",
+                Some(_) => "pb",
+            };
+            let path = directory.join(format!("out{index}.{ending}"));
             write_one(&path, output)
                 .with_context(|| format!("cannot write output {index} to '{}'", path.display()))?;
             Ok(path)
@@ -166,6 +189,10 @@ pub fn write(outputs: &[OutputValue], directory: &Path) -> anyhow::Result<Vec<Pa
 }
 
 fn write_one(path: &Path, output: &OutputValue) -> anyhow::Result<()> {
+    if let Some(value) = &output.other {
+        std::fs::write(path, value_file::to_pb(value)?)?;
+        return Ok(());
+    }
     let data_type = output.info.data_type;
     let element_type = ElementType::of(data_type)
         .with_context(|| format!("elements of type {data_type} have no .npy form"))?;
@@ -192,6 +219,7 @@ mod tests {
             info,
             steps: None,
             bytes,
+            other: None,
         };
         OutputSummary::new("out", &output)
     }
@@ -252,6 +280,7 @@ mod tests {
             info: info.quantized(Quantization::per_tensor(0.5, 128)),
             steps: Some(2),
             bytes: vec![128, 130, 0, 255],
+            other: None,
         }];
         assert_eq!(dequantize(&mut outputs), 1);
         let expected = [0.0f32, 1.0, -64.0, 63.5].map(f32::to_ne_bytes).concat();

@@ -50,6 +50,9 @@ pub struct Profile {
     pub steps: Vec<TimedLayers>,
     /// What backends recorded themselves, inside of that.
     pub recorded: Vec<TimedLayers>,
+    /// How much more they recorded before that, and is lost.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub dropped: u64,
 }
 
 /// Layers that were executed as one.
@@ -78,7 +81,15 @@ pub fn write(state: &mut ExecutionState, path: &Path) -> anyhow::Result<Profile>
         .execute()
         .context("the model failed while it was profiled")?;
     let steps = state.step_times();
-    let recorded = state.take_profile();
+    let armnn_runtime::Profile {
+        events: recorded,
+        dropped,
+    } = state.take_profile();
+    if dropped > 0 {
+        log::warn!(
+            "backends recorded {dropped} events more than are kept: the first ones are lost"
+        );
+    }
     state.set_profiling(false);
     let report = state.report();
     let layers = Layers::new(&report);
@@ -112,7 +123,16 @@ pub fn write(state: &mut ExecutionState, path: &Path) -> anyhow::Result<Profile>
                 timed(None, &event.step, &event.layers, ns)
             })
             .collect(),
+        dropped,
     })
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "asked for by the serializer"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The layers of a report, by number: those of bodies of control flow are not in the network itself.

@@ -17,6 +17,7 @@ use crate::{
     model::Model,
     peak_memory::peak_resident_bytes,
     timing::{Statistics, milliseconds},
+    value_file,
 };
 
 /// Everything that is told of a run.
@@ -143,6 +144,9 @@ pub struct InputReport {
     pub data_type: String,
     /// Its shape, in one step.
     pub shape: Vec<i64>,
+    /// What it is, if it is no tensor of numbers: the sequence, the optional, or the strings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
     /// Where its data come from; absent: they are random.
     pub source: Option<String>,
 }
@@ -397,8 +401,15 @@ impl InputReport {
     fn new(input: &Input) -> Self {
         Self {
             name: input.name.clone(),
-            data_type: input.info.data_type.to_string(),
-            shape: input.info.shape.dims().to_vec(),
+            data_type: match &input.other {
+                Some(value) => value_file::kind_name(value).to_owned(),
+                None => input.info.data_type.to_string(),
+            },
+            shape: match input.other {
+                Some(_) => Vec::new(),
+                None => input.info.shape.dims().to_vec(),
+            },
+            value: input.other.as_ref().map(value_file::describe),
             source: input.source.as_ref().map(ToString::to_string),
         }
     }

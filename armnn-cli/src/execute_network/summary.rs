@@ -44,13 +44,11 @@ fn write_summary(out: &mut String, report: &Report, style: Style) -> std::fmt::R
 fn write_inputs(out: &mut String, report: &Report, style: Style) -> std::fmt::Result {
     writeln!(out, "\n{}", style.heading("Inputs"))?;
     for input in &report.inputs {
-        write!(
-            out,
-            "  {}  {}{:?}  ",
-            printable(&input.name),
-            input.data_type,
-            input.shape
-        )?;
+        let what = match &input.value {
+            Some(value) => printable(value),
+            None => format!("{}{:?}", input.data_type, input.shape),
+        };
+        write!(out, "  {}  {what}  ", printable(&input.name))?;
         match &input.source {
             Some(source) => writeln!(out, "{source}")?,
             None => writeln!(out, "{}", style.notable("random data"))?,
@@ -62,14 +60,11 @@ fn write_inputs(out: &mut String, report: &Report, style: Style) -> std::fmt::Re
 fn write_outputs(out: &mut String, report: &Report, style: Style) -> std::fmt::Result {
     writeln!(out, "\n{}", style.heading("Outputs"))?;
     for output in &report.outputs {
-        write!(
-            out,
-            "  {}  {}{:?}  {}",
-            printable(&output.name),
-            output.data_type,
-            output.shape,
-            range(output)
-        )?;
+        let what = match &output.value {
+            Some(value) => printable(value),
+            None => format!("{}{:?}  {}", output.data_type, output.shape, range(output)),
+        };
+        write!(out, "  {}  {what}", printable(&output.name))?;
         if output.nan > 0 {
             write!(out, "  {}", style.bad(format_args!("{} NaN", output.nan)))?;
         }

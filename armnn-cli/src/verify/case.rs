@@ -2,14 +2,14 @@
 //!
 //! This happens in a process of its own.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
-use armnn_network::Network;
+use armnn_network::{Network, ValueType};
 use armnn_onnx_parser::OnnxParserError;
 use armnn_runtime::{
-    LoadError, LoadOptions, LoadedNetwork, OptimizeError, OptimizerOptions, Runtime, Shape,
-    TensorInfo,
+    HostTensor, LoadError, LoadOptions, LoadedNetwork, OptimizeError, OptimizerOptions, Runtime,
+    Shape, TensorInfo, Value,
 };
 use armnn_tflite_parser::TfliteParserError;
 use serde::{Deserialize, Serialize};
@@ -25,8 +25,9 @@ use crate::{
     elements, model,
     runtime_options::{create_runtime, creation_options},
     steps::{self, OutputValue, StepValues},
-    tensor_file::{NotATensor, StoredTensor, split_steps},
+    tensor_file::{StoredTensor, UnknownElements, split_steps},
     terminal::{number, one_line},
+    value_file::{StoredValue, tensor_pairs},
 };
 
 /// What became of a case.
@@ -111,7 +112,7 @@ fn is_refusal(error: &anyhow::Error) -> bool {
             ) || matches!(
                 cause.downcast_ref(),
                 Some(LoadError::Refused(OptimizeError::LayerRefused { .. }))
-            ) || cause.is::<NotATensor>()
+            ) || cause.is::<UnknownElements>()
         })
 }
 
@@ -173,12 +174,28 @@ fn in_recording(recording: &Recording) -> String {
 
 /// A recording whose files were read and fit the model.
 struct ReadRecording {
-    /// For each input: type and shape of one step, and its elements.
-    inputs: Vec<(TensorInfo, StoredTensor)>,
-    outputs: Vec<StoredTensor>,
+    inputs: Vec<ReadInput>,
+    outputs: Vec<StoredValue>,
     steps: Option<usize>,
     /// For each input: the output that is fed back to it.
     feedback: Vec<Option<usize>>,
+}
+
+/// What is recorded for an input.
+enum ReadInput {
+    /// Type and shape of one step, and the elements.
+    Tensor(TensorInfo, StoredTensor),
+    /// What is no tensor of numbers.
+    Other(Value),
+}
+
+impl ReadInput {
+    fn shape(&self) -> Shape {
+        match self {
+            Self::Tensor(info, _) => info.shape,
+            Self::Other(_) => Shape::SCALAR,
+        }
+    }
 }
 
 impl ReadRecording {
@@ -189,17 +206,19 @@ impl ReadRecording {
         let mut inputs = Vec::new();
         for (index, path) in recording.inputs.iter().enumerate() {
             let tensor = network.tensor(network.inputs()[index]);
-            let stored = read(path)?;
-            let info = check_input(&stored, &tensor.info, steps).with_context(|| {
+            let of = tensor.value_type();
+            let input = read(path, &of)?.input_of(&of, steps).with_context(|| {
                 format!(
                     "'{}' cannot be input {index} '{}'",
                     path.display(),
                     tensor.name
                 )
             })?;
-            inputs.push((info, stored));
+            inputs.push(input);
         }
-        let outputs = recording.outputs.iter().map(PathBuf::as_path).map(read);
+        let outputs = recording.outputs.iter().zip(network.outputs());
+        let outputs =
+            outputs.map(|(path, output)| read(path, &network.tensor(output.tensor).value_type()));
         Ok(Self {
             inputs,
             outputs: outputs.collect::<Result<_, _>>()?,
@@ -217,13 +236,26 @@ fn expect_count(what: &str, recorded: usize, of_model: usize) -> anyhow::Result<
     Ok(())
 }
 
-fn read(path: &Path) -> anyhow::Result<StoredTensor> {
+fn read(path: &Path, of: &ValueType) -> anyhow::Result<StoredValue> {
     let stored = if path.extension().is_some_and(|e| e == "pb") {
-        StoredTensor::read_pb_file(path)
+        StoredValue::read_pb_file(path, of)
     } else {
-        StoredTensor::read_npy_file(path)
+        StoredTensor::read_npy_file(path).map(StoredValue::Tensor)
     };
     stored.with_context(|| format!("cannot use '{}'", path.display()))
+}
+
+impl StoredValue {
+    /// What is recorded, for an input of this type.
+    fn input_of(self, of: &ValueType, steps: Option<usize>) -> anyhow::Result<ReadInput> {
+        Ok(match (self, of) {
+            (Self::Tensor(stored), ValueType::Tensor(declared)) => {
+                let info = check_input(&stored, declared, steps)?;
+                ReadInput::Tensor(info, stored)
+            }
+            (other, of) => ReadInput::Other(other.to_value(of)?),
+        })
+    }
 }
 
 /// The type and shape of an input in one step.
@@ -284,7 +316,7 @@ fn verify_recording(
     recording: &ReadRecording,
     default: Rule,
 ) -> anyhow::Result<f64> {
-    let shapes = steps::shapes(recording.inputs.iter().map(|(info, _)| info));
+    let shapes: Vec<Shape> = recording.inputs.iter().map(ReadInput::shape).collect();
     let mut state = loaded
         .create_execution_state_for(&shapes)
         .context("the model cannot be made ready for the recorded input shapes")?;
@@ -293,16 +325,20 @@ fn verify_recording(
         .inputs
         .iter()
         .zip(&recording.feedback)
-        .map(
-            |((_, stored), feedback)| match (feedback, recording.steps) {
+        .map(|(input, feedback)| {
+            let stored = match input {
+                ReadInput::Tensor(_, stored) => stored,
+                ReadInput::Other(value) => return StepValues::Other(value),
+            };
+            match (feedback, recording.steps) {
                 (Some(output), _) => StepValues::Feedback {
                     first: &stored.bytes[..stored.bytes.len() / n_steps],
                     output: *output,
                 },
                 (None, Some(_)) => StepValues::Each(&stored.bytes),
                 (None, None) => StepValues::Same(&stored.bytes),
-            },
-        )
+            }
+        })
         .collect();
     let (mut outputs, _) = steps::execute(&mut state, n_steps, &inputs, network.outputs().len())
         .context("the model cannot be executed")?;
@@ -326,7 +362,7 @@ fn verify_recording(
     let mut largest: f64 = 0.0;
     for (index, (got, want)) in outputs.iter().zip(&recording.outputs).enumerate() {
         let of_meta = meta.outputs.get(index).cloned().unwrap_or_default();
-        match compare::compare(got, want, &of_meta, rule) {
+        match compare_value(got, want, &of_meta, rule) {
             Ok(compare::Largest(difference)) => largest = largest.max(difference),
             Err(reason) => bail!(
                 "output {index} '{}': {reason}",
@@ -337,17 +373,53 @@ fn verify_recording(
     Ok(largest)
 }
 
+/// Compares an output, whatever it is.
+fn compare_value(
+    got: &OutputValue,
+    want: &StoredValue,
+    meta: &OutputMeta,
+    rule: Rule,
+) -> Result<compare::Largest, String> {
+    let got = match (&got.other, want) {
+        (None, StoredValue::Tensor(want)) => return compare::compare(got, want, meta, rule),
+        (None, _) => return Err(format!("it is {}, recorded is {want}", got.info)),
+        (Some(got), _) => got,
+    };
+    let mut largest = compare::Largest::default();
+    for (got, want) in tensor_pairs(got, want)? {
+        let compare::Largest(difference) = compare::compare(&output_of(got), want, meta, rule)?;
+        largest.0 = largest.0.max(difference);
+    }
+    Ok(largest)
+}
+
+fn output_of(tensor: &HostTensor) -> OutputValue {
+    OutputValue {
+        info: tensor.info().clone(),
+        steps: None,
+        bytes: tensor.bytes().to_vec(),
+        other: None,
+    }
+}
+
 fn compare_detections(
     outputs: &[OutputValue],
-    recorded: &[StoredTensor],
+    recorded: &[StoredValue],
     same: SameThing,
 ) -> anyhow::Result<f64> {
+    let tensors = recorded.iter().map(|stored| match stored {
+        StoredValue::Tensor(tensor) => Ok(tensor),
+        other => Err(anyhow::anyhow!(
+            "detections are tensors, recorded is {other}"
+        )),
+    });
+    let recorded: Vec<&StoredTensor> = tensors.collect::<Result<_, _>>()?;
     // Types and shapes as for any output; how far numbers may be apart is of no matter.
     let any = Rule::Elementwise {
         rtol: 0.0,
         atol: f64::MAX,
     };
-    for (index, (got, want)) in outputs.iter().zip(recorded).enumerate() {
+    for (index, (got, want)) in outputs.iter().zip(&recorded).enumerate() {
         if let Err(reason) = compare::compare(got, want, &OutputMeta::default(), any) {
             bail!("output {index}: {reason}");
         }
@@ -364,7 +436,7 @@ fn compare_detections(
         .map(|output| numbers(&output.info, output.count(), &output.bytes));
     let want = outputs
         .iter()
-        .zip(recorded)
+        .zip(&recorded)
         .map(|(output, stored)| numbers(&output.info, stored.count(), &stored.bytes));
     let detections = |outputs: Vec<Vec<f64>>, whose: &str| {
         Detections::new(&outputs).map_err(|reason| anyhow::anyhow!("{whose}: {reason}"))

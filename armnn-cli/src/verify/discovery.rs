@@ -171,7 +171,7 @@ pub fn recordings(model: &Path) -> anyhow::Result<Vec<Recording>> {
     Ok(recordings)
 }
 
-/// The files `out0.npy`, `out1.npy`, … or `output_0.pb`, `output_1.pb`, … in a folder.
+/// The files `out0.npy`, `out1.npy`, … (or `.pb`), or `output_0.pb`, `output_1.pb`, … in a folder.
 ///
 /// # Errors
 /// When it cannot be read, or files are numbered with a gap or twice.
@@ -199,9 +199,12 @@ fn entries(folder: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
     Ok(entries)
 }
 
-/// The number in `in3.npy` or `in3_name.npy`.
+/// The number in `in3.npy` or `in3_name.npy`; or `.pb`, for what is no tensor of numbers.
 fn array_index(name: &str, prefix: &str) -> Option<usize> {
-    let rest = name.strip_prefix(prefix)?.strip_suffix(".npy")?;
+    let rest = name.strip_prefix(prefix)?;
+    let rest = rest
+        .strip_suffix(".npy")
+        .or_else(|| rest.strip_suffix(".pb"))?;
     let digits = rest.split_once('_').map_or(rest, |(digits, _)| digits);
     parse_index(digits)
 }

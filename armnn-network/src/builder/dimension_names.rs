@@ -21,6 +21,31 @@ impl NetworkBuilder {
         dimension: usize,
         name: &str,
     ) -> Result<()> {
+        self.add_dimension_name(input, dimension, name, true)
+    }
+
+    /// The same with a name that is for people: it need not hold that dimensions of one name have one
+    /// size. For names that come from model files, where some writers give one name to all unknown
+    /// dimensions.
+    ///
+    /// # Errors
+    /// As [`name_input_dimension`](Self::name_input_dimension).
+    pub fn label_input_dimension(
+        &mut self,
+        input: TensorId,
+        dimension: usize,
+        name: &str,
+    ) -> Result<()> {
+        self.add_dimension_name(input, dimension, name, false)
+    }
+
+    fn add_dimension_name(
+        &mut self,
+        input: TensorId,
+        dimension: usize,
+        name: &str,
+        is_binding: bool,
+    ) -> Result<()> {
         let tensor = self.known_tensor(input, || format!("the dimension '{}'", shown(name)))?;
         let inputs = &self.network.inputs;
         // Inputs are in the order in which they were added.
@@ -37,6 +62,7 @@ impl NetworkBuilder {
                     input,
                     dimension,
                     name: name.to_owned(),
+                    is_binding,
                 };
                 let at =
                     names.binary_search_by_key(&(input, dimension), |n| (n.input, n.dimension));

@@ -53,7 +53,7 @@ use crate::{
 #[derive(Debug, Default)]
 #[doc(alias = "INetwork")]
 pub struct NetworkBuilder {
-    network: Network,
+    pub(crate) network: Network,
     layer_names: HashSet<String>,
     input_names: HashSet<String>,
     output_names: HashSet<String>,

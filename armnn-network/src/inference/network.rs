@@ -70,7 +70,7 @@ pub fn infer(
         if !tensor.info.shape.accepts(&shape) {
             return Err(NetworkError::InputShape {
                 input: tensor.name.clone(),
-                declared: Box::new(tensor.info.shape),
+                declared: network.input_shape_text(index),
                 found: Box::new(shape),
             });
         }

@@ -28,6 +28,14 @@ type Outcome = (ExecutionState, Result<(), ExecuteError>);
 #[must_use = "the state comes back through it"]
 pub struct AsyncExecution(Arc<Shared>);
 
+/// The outcome of an execution was handed out before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the outcome of the execution was handed out before, by polling its future; wait for it or poll \
+     it, not both"
+)]
+pub struct OutcomeTaken;
+
 struct Shared {
     slot: Mutex<Slot>,
     finished: Condvar,
@@ -36,16 +44,32 @@ struct Shared {
 #[derive(Default)]
 struct Slot {
     outcome: Option<Box<Outcome>>,
+    /// Whether the outcome was there, and was handed out.
+    taken: bool,
     waker: Option<Waker>,
+}
+
+impl Slot {
+    fn take(&mut self) -> Option<Outcome> {
+        let outcome = self.outcome.take()?;
+        self.taken = true;
+        Some(*outcome)
+    }
 }
 
 impl AsyncExecution {
     /// Blocks until the execution is done.
-    pub fn wait(self) -> Outcome {
+    ///
+    /// # Errors
+    /// When the outcome was handed out before: the future was polled, and was ready.
+    pub fn wait(self) -> Result<Outcome, OutcomeTaken> {
         let mut slot = self.0.lock();
         loop {
-            if let Some(outcome) = slot.outcome.take() {
-                return *outcome;
+            if let Some(outcome) = slot.take() {
+                return Ok(outcome);
+            }
+            if slot.taken {
+                return Err(OutcomeTaken);
             }
             slot = self
                 .0
@@ -57,7 +81,8 @@ impl AsyncExecution {
 
     /// Whether the execution is done.
     pub fn is_finished(&self) -> bool {
-        self.0.lock().outcome.is_some()
+        let slot = self.0.lock();
+        slot.taken || slot.outcome.is_some()
     }
 }
 
@@ -66,8 +91,8 @@ impl Future for AsyncExecution {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
         let mut slot = self.0.lock();
-        match slot.outcome.take() {
-            Some(outcome) => Poll::Ready(*outcome),
+        match slot.take() {
+            Some(outcome) => Poll::Ready(outcome),
             None => {
                 // Only the last one that asked is woken.
                 slot.waker = Some(context.waker().clone());

@@ -9,10 +9,11 @@ use armnn_backend_api::{Shape, TensorInfo};
 use armnn_network::TensorId;
 
 use super::{
-    ProfileEvent, StepTime,
+    Profile, StepTime,
     graph::LoadedVariable,
     graph_state::{GraphState, HeldMemory, Run, interruption},
     loaded_network::LoadedModel,
+    profile::EventRing,
     segment_state::SegmentState,
     variables::{check_assigned, current_variables},
 };
@@ -49,7 +50,7 @@ struct Parts {
     /// The values of the variables; none where it is the first one.
     variables: Vec<Option<Value>>,
     times: Vec<StepTime>,
-    events: Vec<ProfileEvent>,
+    events: EventRing,
     memory: HeldMemory,
 }
 
@@ -80,7 +81,7 @@ impl ExecutionState {
                 outputs: Vec::new(),
                 variables: vec![None; graph.variables.len()],
                 times: Vec::new(),
-                events: Vec::new(),
+                events: EventRing::default(),
                 memory: HeldMemory::default(),
             })),
         };
@@ -409,8 +410,8 @@ impl ExecutionState {
         }
     }
 
-    /// The times of the steps of the last execution, in order; empty unless
-    /// [profiling](Self::set_profiling) was on.
+    /// The times of the steps of the last execution, in order, of [`StepTime::MOST`] at most; empty
+    /// unless [profiling](Self::set_profiling) was on.
     pub fn step_times(&self) -> Vec<StepTime> {
         match &self.kind {
             Kind::Segment(state) => state.step_times(),
@@ -418,11 +419,12 @@ impl ExecutionState {
         }
     }
 
-    /// Takes what backends recorded since the last call.
-    pub fn take_profile(&mut self) -> Vec<ProfileEvent> {
+    /// Takes what backends recorded since the last call: the last events, and how many were dropped
+    /// before them.
+    pub fn take_profile(&mut self) -> Profile {
         match &mut self.kind {
             Kind::Segment(state) => state.take_profile(),
-            Kind::Graph(parts) => std::mem::take(&mut parts.events),
+            Kind::Graph(parts) => parts.events.take(),
         }
     }
 
@@ -534,9 +536,9 @@ fn empty_inputs(model: &LoadedModel, shapes: &[Shape]) -> Result<Vec<Value>, Loa
     network
         .check_named_dimensions(shapes)
         .map_err(LoadError::Network)?;
-    let inputs = network.inputs().iter().zip(shapes);
+    let inputs = network.inputs().iter().zip(shapes).enumerate();
     inputs
-        .map(|(&id, &shape)| {
+        .map(|(index, (&id, &shape))| {
             let tensor = network.tensor(id);
             match &tensor.value_type {
                 None | Some(ValueType::Tensor(_)) => {}
@@ -555,7 +557,7 @@ fn empty_inputs(model: &LoadedModel, shapes: &[Shape]) -> Result<Vec<Value>, Loa
             if !tensor.info.shape.accepts(&shape) {
                 return Err(LoadError::Network(NetworkError::InputShape {
                     input: input(),
-                    declared: Box::new(tensor.info.shape),
+                    declared: network.input_shape_text(index),
                     found: Box::new(shape),
                 }));
             }

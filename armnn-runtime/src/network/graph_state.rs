@@ -9,9 +9,10 @@ use armnn_backend_api::{BackendError, Shape, Status};
 use armnn_network::{KnownValue, LayerId};
 
 use super::{
-    ProfileEvent, StepTime,
+    StepTime,
     graph::{LoadedGraph, LoadedPart},
     operations,
+    profile::EventRing,
     segment::LoadedSegment,
     segment_state::SegmentState,
 };
@@ -82,7 +83,7 @@ impl Drop for Held {
 pub(super) struct Run<'a> {
     pub(super) profiling: bool,
     pub(super) times: &'a mut Vec<StepTime>,
-    pub(super) events: &'a mut Vec<ProfileEvent>,
+    pub(super) events: &'a mut EventRing,
     /// Whether the execution is to end.
     pub(super) interrupted: &'a AtomicBool,
     pub(super) memory_limit: u64,
@@ -352,13 +353,15 @@ fn run_segment(
             .iter_mut()
             .flat_map(|time| &mut time.layers)
             .for_each(number);
+        times.truncate(StepTime::MOST.saturating_sub(run.times.len()));
         run.times.append(&mut times);
-        let mut events = state.take_profile();
-        events
+        let mut profile = state.take_profile();
+        profile
+            .events
             .iter_mut()
             .flat_map(|event| &mut event.layers)
             .for_each(number);
-        run.events.append(&mut events);
+        run.events.append(profile);
     }
     result?;
     for (index, &slot) in outputs.iter().enumerate() {

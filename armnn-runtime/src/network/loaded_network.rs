@@ -161,6 +161,9 @@ impl LoadedNetwork {
         &self,
         input_shapes: &[Shape],
     ) -> Result<ExecutionState, LoadError> {
+        if let Some(doubt) = self.network().doubtful_dimensions(input_shapes) {
+            log::warn!("{doubt}; the model is executed all the same, as some models misuse names");
+        }
         ExecutionState::new(Arc::clone(&self.0), input_shapes)
     }
 

@@ -6,7 +6,7 @@ use armnn_backend_api::{BackendId, TensorInfo};
 use armnn_network::{LayerId, TensorId};
 use bytes::Bytes;
 
-use super::{ProfileEvent, StepRunner, StepTensors, TensorAddress, segment::LoadedSegment};
+use super::{Profile, StepRunner, StepTensors, TensorAddress, segment::LoadedSegment};
 use crate::{
     aligned_buffer::AlignedBuffer,
     backend::{ModelContextHandle, TensorHandleRef},
@@ -52,6 +52,12 @@ pub struct StepTime {
     /// When the wait for an asynchronous backend ended, after its last step before another backend
     /// or the end.
     pub waited_ns: Option<u64>,
+}
+
+impl StepTime {
+    /// How many steps of one execution are timed at most, where control flow executes them again and
+    /// again: the first ones.
+    pub const MOST: usize = 1 << 20;
 }
 
 /// Memory that is the same in every execution.
@@ -166,25 +172,24 @@ impl SegmentState {
         outputs: &mut [&mut [u8]],
     ) -> Result<(), ExecuteError> {
         let is_aligned = |data: *const u8| data.addr().is_multiple_of(AlignedBuffer::ALIGNMENT);
+        // The caller's memory is not touched after this, also if something panics.
+        let guard = OwnMemoryAgain(self);
+        let state = &mut *guard.0;
         for (index, input) in inputs.iter().enumerate() {
-            let id = self.network.network.inputs()[index];
+            let id = state.network.network.inputs()[index];
             // Backends only read inputs.
             let data = input.as_ptr().cast_mut();
-            if !is_aligned(data) || !self.runner.exchange(id, data) {
-                self.input_mut(index).copy_from_slice(input);
+            if !is_aligned(data) || !state.runner.exchange(id, data) {
+                state.input_mut(index).copy_from_slice(input);
             }
         }
         for (index, output) in outputs.iter_mut().enumerate() {
-            let id = self.network.network.outputs()[index].tensor;
+            let id = state.network.network.outputs()[index].tensor;
             let data = output.as_mut_ptr();
-            self.exchanged[index] = is_aligned(data) && self.runner.exchange(id, data);
+            state.exchanged[index] = is_aligned(data) && state.runner.exchange(id, data);
         }
-        let result = self.execute();
-        // The caller's memory is not touched after this.
-        for &(id, offset) in &self.borders {
-            self.runner
-                .exchange(id, self.arena.as_ptr().wrapping_add(offset));
-        }
+        let result = state.execute();
+        drop(guard);
         result?;
         for (index, output) in outputs.iter_mut().enumerate() {
             if !self.exchanged[index] {
@@ -287,14 +292,14 @@ impl SegmentState {
     }
 
     /// Takes what backends recorded since the last call.
-    pub fn take_profile(&mut self) -> Vec<ProfileEvent> {
+    pub fn take_profile(&mut self) -> Profile {
         let n_layers = self.network.network.layers().len();
-        let mut events = self.runner.take_events();
-        for event in &mut events {
+        let mut profile = self.runner.take_events();
+        for event in &mut profile.events {
             // What a backend tells is not believed.
             event.layers.retain(|layer| layer.index() < n_layers);
         }
-        events
+        profile
     }
 
     /// A copy of what a tensor inside the network last held, for looking into a network; `None` if
@@ -330,6 +335,19 @@ impl SegmentState {
     /// Bytes of memory that the state holds for tensors.
     pub fn memory(&self) -> usize {
         self.arena.len()
+    }
+}
+
+/// Puts a state's own memory in place of the caller's when it is dropped.
+struct OwnMemoryAgain<'a>(&'a mut SegmentState);
+
+impl Drop for OwnMemoryAgain<'_> {
+    fn drop(&mut self) {
+        let state = &mut *self.0;
+        for &(id, offset) in &state.borders {
+            let data = state.arena.as_ptr().wrapping_add(offset);
+            state.runner.exchange(id, data);
+        }
     }
 }
 

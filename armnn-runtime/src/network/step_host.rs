@@ -16,7 +16,7 @@ use armnn_backend_api::{
 };
 use armnn_network::{LayerId, TensorId};
 
-use super::ProfileEvent;
+use super::{ProfileEvent, profile::EventRing};
 use crate::{aligned_buffer::AlignedBuffer, thread_pool::ThreadPool};
 
 /// An output whose size was found out when it was computed.
@@ -40,7 +40,7 @@ pub(super) struct Requests {
 /// The host object of an execution context.
 pub(super) struct Host {
     pub(super) pool: Arc<ThreadPool>,
-    pub(super) events: Mutex<Vec<ProfileEvent>>,
+    pub(super) events: Mutex<EventRing>,
     pub(super) requests: Mutex<Requests>,
     /// The most bytes that an output may take.
     pub(super) memory_limit: u64,

@@ -10,8 +10,9 @@ use armnn_backend_api::{
     BackendError, DataType, Shape, Status, monotonic_ns,
     sys::{self, ArmnnExecutionContext, ArmnnShape, ArmnnTensor, ArmnnTensorHandle},
 };
-use armnn_network::{LayerId, Network, TensorId};
+use armnn_network::{Network, TensorId};
 
+use super::profile::Profile;
 use super::step_host::{DynamicOutput, Host, Requests, allocate_output, parallel_for, profile};
 use crate::{
     backend::{ErrorBuffer, ExecutionHandle, ModelContextHandle},
@@ -31,20 +32,6 @@ pub(crate) struct StepTensors<'a> {
     pub(crate) memory_limit: u64,
     /// The tensors whose memory may be exchanged for that of the caller.
     pub(crate) borders: &'a [TensorId],
-}
-
-/// Something that a backend recorded: a step of its own, the layers it stands for, and when it
-/// started and ended, in nanoseconds of the monotonic clock.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProfileEvent {
-    /// The backend's name for the step.
-    pub step: String,
-    /// The layers, by their numbers in the [report](super::ExecutionState::report).
-    pub layers: Vec<LayerId>,
-    /// When it started.
-    pub start_ns: u64,
-    /// When it ended.
-    pub end_ns: u64,
 }
 
 /// Where a tensor is, for one step.
@@ -239,14 +226,9 @@ impl StepRunner {
     }
 
     /// Takes what was recorded.
-    pub(crate) fn take_events(&self) -> Vec<ProfileEvent> {
-        std::mem::take(
-            &mut self
-                .host
-                .events
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
+    pub(crate) fn take_events(&self) -> Profile {
+        let events = &self.host.events;
+        events.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Lets steps find a tensor at the border elsewhere from now on; `false` if that cannot be, and

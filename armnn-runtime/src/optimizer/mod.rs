@@ -23,7 +23,7 @@ pub(crate) use subgraphs::cut;
 use crate::{
     backend::BackendInstance,
     error::OptimizeError,
-    plan::{ConstantStore, ViewSource},
+    plan::{AlignedCopies, ConstantStore, ViewSource},
 };
 
 /// How layers are given to backends.
@@ -108,7 +108,7 @@ pub(crate) fn optimize(
     unusable: &[(BackendId, String)],
     options: &OptimizerOptions,
 ) -> Result<OptimizedNetwork, OptimizeError> {
-    let mut optimizer = ProgramOptimizer::new(backends, unusable, options);
+    let mut optimizer = ProgramOptimizer::new(network.mapped_files(), backends, unusable, options);
     let graph = optimizer.graph(network)?;
     optimizer.pins.check(&graph.network, options)?;
     let mut report = optimizer.report;
@@ -126,10 +126,8 @@ pub(crate) fn optimize(
 /// # Errors
 /// The first layer's reason that it does not take.
 pub(crate) fn ask(mut network: Network, backend: &Arc<BackendInstance>) -> Result<(), String> {
-    let aligned = !backend
-        .capabilities()
-        .has(armnn_backend_api::Capabilities::UNALIGNED_CONSTANTS);
-    let constants = ConstantStore::take(&mut network, aligned)
+    let mut copies = AlignedCopies::new(network.mapped_files(), std::slice::from_ref(backend));
+    let constants = ConstantStore::take(&mut network, &mut copies)
         .map_err(|e| format!("not enough memory for {} bytes", e.0))?;
     let shapes: Vec<Shape> = network.tensors().iter().map(|t| t.info.shape).collect();
     let descriptors = network.provisional_descriptors();

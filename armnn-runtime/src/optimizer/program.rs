@@ -1,10 +1,14 @@
 //! A network and its bodies, cut into parts whose layers are assigned to backends.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+};
 
-use armnn_backend_api::{BackendId, Capabilities, Shape, TensorInfo};
+use armnn_backend_api::{BackendId, Shape, TensorInfo};
 use armnn_network::{
-    LayerId, Network, Operation, Part, RuntimeOperation, TensorId, ValueType, VariableValue,
+    LayerId, MappedFile, Network, Operation, Part, RuntimeOperation, TensorId, ValueType,
+    VariableValue,
 };
 use bytes::Bytes;
 
@@ -16,7 +20,7 @@ use super::{
 use crate::{
     backend::BackendInstance,
     error::OptimizeError,
-    plan::{ConstantStore, ViewSource},
+    plan::{AlignedCopies, ConstantStore, ViewSource},
 };
 
 /// A network, cut into parts. Tensors that go from one part to another have a slot each.
@@ -85,15 +89,18 @@ pub(super) struct ProgramOptimizer<'a> {
     pub(super) report: AssignmentReport,
     /// How many layers have numbers.
     n_layers: u32,
+    copies: AlignedCopies,
 }
 
 impl<'a> ProgramOptimizer<'a> {
     pub(super) fn new(
+        files: &[Weak<dyn MappedFile>],
         backends: &'a [Arc<BackendInstance>],
         unusable: &'a [(BackendId, String)],
         options: &'a OptimizerOptions,
     ) -> Self {
         Self {
+            copies: AlignedCopies::new(files, backends),
             backends,
             unusable,
             options,
@@ -107,6 +114,11 @@ impl<'a> ProgramOptimizer<'a> {
 
     /// Optimizes a network and its bodies.
     pub(super) fn graph(&mut self, mut network: Network) -> Result<OptimizedGraph, OptimizeError> {
+        if is_plain(&network) {
+            return self.plain(network);
+        }
+        let removed = passes::remove_dead(&mut network, self.options);
+        self.rewrites.extend(removed);
         if is_plain(&network) {
             return self.plain(network);
         }
@@ -238,11 +250,7 @@ impl<'a> ProgramOptimizer<'a> {
         };
         self.rewrites
             .extend(passes::run(&mut network, self.options));
-        let aligned = self
-            .backends
-            .iter()
-            .any(|b| !b.capabilities().has(Capabilities::UNALIGNED_CONSTANTS));
-        let constants = ConstantStore::take(&mut network, aligned)
+        let constants = ConstantStore::take(&mut network, &mut self.copies)
             .map_err(|e| OptimizeError::OutOfMemory { bytes: e.0 })?;
         let shapes: Vec<Shape> = network.tensors().iter().map(|t| t.info.shape).collect();
         let descriptors = network.provisional_descriptors();

@@ -16,7 +16,7 @@ use armnn_backend_api::{BackendError, LayerDescriptor, Shape};
 use armnn_network::{LayerId, TensorId};
 
 pub(crate) use compile::{PlanSource, compile};
-pub(crate) use constants::ConstantStore;
+pub(crate) use constants::{AlignedCopies, ConstantStore};
 pub(crate) use view_tables::{ViewSource, ViewTables, constant_id, tensor_desc};
 
 use crate::{

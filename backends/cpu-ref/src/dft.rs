@@ -1,4 +1,6 @@
-//! Dft, in Float64: by Cooley and Tukey for each prime factor of the length.
+//! Dft, in Float64: by Cooley and Tukey for each prime factor of the length, and for large ones by
+//! Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", 1970,
+//! so that no length takes time in proportion to its square.
 
 use std::f64::consts::PI;
 
@@ -56,10 +58,12 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &DftDescriptor) -> Result<Box<dy
         inverse,
         onesided,
     };
-    // The signal, its spectrum, the powers of the root of unity, and terms of sums; each real and
-    // imaginary.
+    // The signal, its spectrum, the powers of the root of unity, terms of sums, and what a convolution
+    // needs; each real and imaginary.
     let scratch_len = length
-        .checked_mul(8 * size_of::<f64>())
+        .checked_mul(4)
+        .and_then(|n| n.checked_add(Convolution::scratch_len(length)?))
+        .and_then(|n| n.checked_mul(2 * size_of::<f64>()))
         .ok_or_else(|| invalid("its tensors are too large to compute with"))?;
     by_real!(input(layer, 0)?.data_type(), R => workload_function(layer, scratch_len, move |call| {
         let x = call.input::<<R as Number>::Stored>(0)?;
@@ -89,6 +93,7 @@ impl Transform {
         let spectrum = taken(&mut rest, n);
         let roots = taken(&mut rest, n);
         let terms = taken(&mut rest, n);
+        let convolution = rest;
         let sign = if self.inverse { 2.0 } else { -2.0 };
         for (k, root) in roots.iter_mut().enumerate() {
             let angle = sign * PI * k as f64 / n as f64;
@@ -121,7 +126,7 @@ impl Transform {
                     _ => [0.0; 2],
                 };
             }
-            transform(signal, 1, roots, terms, spectrum);
+            transform(signal, 1, roots, [terms, convolution], sign, spectrum);
             let factor = if self.inverse { 1.0 / n as f64 } else { 1.0 };
             for (i, [real, imaginary]) in spectrum.iter().take(self.to).enumerate() {
                 let at = ((outer * self.to + i) * self.inner + inner) * self.out_parts;
@@ -139,7 +144,8 @@ fn product([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
 }
 
 /// The spectrum of every `stride`th number of a signal, as many as `out` has. The roots are the powers
-/// of that of the whole signal.
+/// of that of the whole signal; `sign` is 2 for an inverse transform, and -2 for one that is not. The
+/// scratch memory is for terms of sums, and for a convolution.
 ///
 /// With p the smallest prime factor of their number n: the spectra of the p signals of every p-th of
 /// them are found first, and put together. As each factor is at least 2, the depth is at most the
@@ -148,7 +154,8 @@ fn transform(
     signal: &[[f64; 2]],
     stride: usize,
     roots: &[[f64; 2]],
-    terms: &mut [[f64; 2]],
+    [terms, convolution]: [&mut [[f64; 2]]; 2],
+    sign: f64,
     out: &mut [[f64; 2]],
 ) {
     let n = out.len();
@@ -159,9 +166,30 @@ fn transform(
     let factor = smallest_prime_factor(n);
     let part = n / factor;
     for (i, out) in out.chunks_exact_mut(part).enumerate() {
-        transform(&signal[i * stride..], stride * factor, roots, terms, out);
+        let scratch = [&mut *terms, &mut *convolution];
+        transform(
+            &signal[i * stride..],
+            stride * factor,
+            roots,
+            scratch,
+            sign,
+            out,
+        );
     }
     let terms = &mut terms[..factor];
+    if factor >= LEAST_CONVOLUTION {
+        let mut convolution = Convolution::new(factor, sign, convolution);
+        for k in 0..part {
+            for (i, term) in terms.iter_mut().enumerate() {
+                *term = product(out[i * part + k], roots[i * k * stride]);
+            }
+            convolution.transform(terms);
+            for (q, &value) in terms.iter().enumerate() {
+                out[q * part + k] = value;
+            }
+        }
+        return;
+    }
     for k in 0..part {
         for (i, term) in terms.iter_mut().enumerate() {
             *term = product(out[i * part + k], roots[i * k * stride]);
@@ -180,6 +208,121 @@ fn transform(
                 }
             }
             out[q * part + k] = sum;
+        }
+    }
+}
+
+/// The least prime factor for which a convolution is used.
+const LEAST_CONVOLUTION: usize = 64;
+
+/// The transform of `n` numbers as a convolution with a chirp: as i q = (i^2 + q^2 - (q - i)^2) / 2,
+/// and c(j) is the root of unity to the power of j^2 / 2,
+/// X(q) = c(q) sum over i of (x(i) c(i)) conj(c(q - i)).
+struct Convolution<'a> {
+    /// c(j).
+    chirp: &'a mut [[f64; 2]],
+    /// The spectrum of the conjugated chirp, of a power of 2 of numbers.
+    spectrum: &'a mut [[f64; 2]],
+    /// The powers of the root of unity of that length.
+    roots: &'a mut [[f64; 2]],
+    from: &'a mut [[f64; 2]],
+    to: &'a mut [[f64; 2]],
+}
+
+impl<'a> Convolution<'a> {
+    /// How many numbers of scratch memory a transform of this length needs for it; `None` if they
+    /// cannot be counted.
+    fn scratch_len(mut length: usize) -> Option<usize> {
+        let mut largest = 1;
+        while length > 1 {
+            largest = smallest_prime_factor(length);
+            length /= largest;
+        }
+        match largest >= LEAST_CONVOLUTION {
+            true => Self::padded(largest)?.checked_mul(4)?.checked_add(largest),
+            false => Some(0),
+        }
+    }
+
+    /// The length of the convolution.
+    fn padded(n: usize) -> Option<usize> {
+        n.checked_mul(2)?.checked_next_power_of_two()
+    }
+
+    fn new(n: usize, sign: f64, mut scratch: &'a mut [[f64; 2]]) -> Self {
+        // The scratch memory was made for the largest.
+        let len = Self::padded(n).unwrap_or(0);
+        let chirp = taken(&mut scratch, n);
+        let spectrum = taken(&mut scratch, len);
+        let roots = taken(&mut scratch, len);
+        let from = taken(&mut scratch, len);
+        let to = taken(&mut scratch, len);
+        for (j, chirp) in chirp.iter_mut().enumerate() {
+            // Exact, and less than a whole turn.
+            let square = (j as u128 * j as u128 % (2 * n as u128)) as f64;
+            let angle = sign / 2.0 * PI * square / n as f64;
+            *chirp = [angle.cos(), angle.sin()];
+        }
+        for (k, root) in roots.iter_mut().enumerate() {
+            let angle = -2.0 * PI * k as f64 / len as f64;
+            *root = [angle.cos(), angle.sin()];
+        }
+        from.fill([0.0; 2]);
+        for (j, &[real, imaginary]) in chirp.iter().enumerate() {
+            from[j] = [real, -imaginary];
+            from[(len - j) % len] = [real, -imaginary];
+        }
+        transform(
+            from,
+            1,
+            roots,
+            [&mut [[0.0; 2]; 2], &mut []],
+            -2.0,
+            spectrum,
+        );
+        Self {
+            chirp,
+            spectrum,
+            roots,
+            from,
+            to,
+        }
+    }
+
+    /// Transforms as many numbers as the chirp has.
+    fn transform(&mut self, values: &mut [[f64; 2]]) {
+        self.from.fill([0.0; 2]);
+        for ((from, &value), &chirp) in self.from.iter_mut().zip(&*values).zip(&*self.chirp) {
+            *from = product(value, chirp);
+        }
+        let mut terms = [[0.0; 2]; 2];
+        transform(
+            self.from,
+            1,
+            self.roots,
+            [&mut terms, &mut []],
+            -2.0,
+            self.to,
+        );
+        // Back by way of conjugated numbers.
+        let pairs = self.to.iter().zip(&*self.spectrum);
+        for (from, (&value, &spectrum)) in self.from.iter_mut().zip(pairs) {
+            let [real, imaginary] = product(value, spectrum);
+            *from = [real, -imaginary];
+        }
+        transform(
+            self.from,
+            1,
+            self.roots,
+            [&mut terms, &mut []],
+            -2.0,
+            self.to,
+        );
+        let factor = 1.0 / self.to.len() as f64;
+        for ((value, &[real, imaginary]), &chirp) in
+            values.iter_mut().zip(&*self.to).zip(&*self.chirp)
+        {
+            *value = product([real * factor, -imaginary * factor], chirp);
         }
     }
 }
@@ -238,7 +381,8 @@ mod tests {
 
     #[test]
     fn spectra_of_all_lengths_are_as_defined() {
-        for n in [1, 2, 5, 6, 8, 9, 12, 35, 64] {
+        // 67 and 71 are primes large enough for a convolution.
+        for n in [1, 2, 5, 6, 8, 9, 12, 35, 64, 67, 134, 213] {
             for inverse in [false, true] {
                 let d = DftDescriptor {
                     inverse: inverse.into(),
@@ -249,6 +393,20 @@ mod tests {
                 assert_close(&found, &defined(&complex(n, 2), inverse), 1e-5);
             }
         }
+    }
+
+    #[test]
+    fn a_large_prime_length_takes_no_time_in_proportion_to_its_square() {
+        // The spectrum of 1, 0, 0, … is 1 everywhere. The length is a prime.
+        let n = 1_000_003;
+        let mut signal = vec![0.0; n];
+        signal[0] = 1.0;
+        let call = Call::new(DftDescriptor::new(1))
+            .input(f32s([1, n as i64, 1], &signal))
+            .output(DataType::Float32, [1, n as i64, 2]);
+        let found = call.run().f32s();
+        let is_one = |part: &[f32]| (part[0] - 1.0).abs() < 1e-5 && part[1].abs() < 1e-5;
+        assert!(found.chunks(2).all(is_one));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! RoiAlign, by ONNX's reference implementation (`onnx/reference/ops/op_roi_align.py`): of each
 //! sample the largest mode takes the largest of its four neighbours, each times its weight.
 
+use std::ops::Range;
+
 use armnn_backend_api::{
     BackendError, DataType, LayerView, PoolingAlgorithm, Result, RoiAlignDescriptor, Workload,
 };
@@ -26,7 +28,8 @@ pub(crate) fn check(layer: LayerView<'_>, d: &RoiAlignDescriptor) -> Result<()> 
     }
     if d.sampling_ratio > MOST_SAMPLES {
         return Err(refusal(format_args!(
-            "{} samples along each side are asked for; supported: at most {MOST_SAMPLES}",
+            "{} samples along each side of an output element are asked for; supported: at most \
+             {MOST_SAMPLES}, or 0, for as many as the region has elements",
             d.sampling_ratio
         )));
     }
@@ -88,14 +91,19 @@ struct Bins {
     samples: (usize, usize),
 }
 
-/// Samples along each side of a bin at most, so that no region takes for ever.
-const MOST_SAMPLES: u32 = 4096;
+/// Samples along each side of a bin at most, where the model says how many: they are not in
+/// proportion to anything in the tensors, and models take 2, or a few more.
+const MOST_SAMPLES: u32 = 64;
+
+/// Samples along each side of a bin at most, where the size of the region says how many. They are
+/// about an element of the image apart, and only those inside of it take time.
+const MOST_ADAPTIVE_SAMPLES: u32 = 1 << 20;
 
 #[cold]
 fn too_large(region: usize) -> BackendError {
     BackendError::new(format!(
-        "region {region} asks for more than {MOST_SAMPLES} samples along a side of an output \
-         element"
+        "region {region} asks for more than {MOST_ADAPTIVE_SAMPLES} samples along a side of an \
+         output element"
     ))
 }
 
@@ -115,7 +123,9 @@ impl Bins {
         let (rows, columns) = (d.output_height as f32, d.output_width as f32);
         let samples = |size: f32, count: f32| match d.sampling_ratio {
             // None of a region without a size, or one that is no number.
-            0 => Some((size / count).ceil().max(0.0) as u32).filter(|&n| n <= MOST_SAMPLES),
+            0 => {
+                Some((size / count).ceil().max(0.0) as u32).filter(|&n| n <= MOST_ADAPTIVE_SAMPLES)
+            }
             ratio => Some(ratio),
         };
         Some(Self {
@@ -139,16 +149,23 @@ impl Bins {
         width: usize,
     ) -> f32 {
         let (along_y, along_x) = self.samples;
+        let y_of = |iy: usize| {
+            self.top + row as f32 * self.height + (iy as f32 + 0.5) * self.height / along_y as f32
+        };
+        let x_of = |ix: usize| {
+            self.left + column as f32 * self.width + (ix as f32 + 0.5) * self.width / along_x as f32
+        };
+        let rows = inside(along_y, self.height, height, y_of);
+        let columns = inside(along_x, self.width, width, x_of);
         let (mut sum, mut largest) = (0.0, None);
-        for iy in 0..along_y {
-            let y = self.top
-                + row as f32 * self.height
-                + (iy as f32 + 0.5) * self.height / along_y as f32;
-            for ix in 0..along_x {
-                let x = self.left
-                    + column as f32 * self.width
-                    + (ix as f32 + 0.5) * self.width / along_x as f32;
-                let parts = neighbours(plane, height, width, y, x);
+        if rows.len() < along_y || columns.len() < along_x {
+            // Samples outside are 0.
+            largest = Some(0.0);
+        }
+        for iy in rows {
+            let y = y_of(iy);
+            for ix in columns.clone() {
+                let parts = neighbours(plane, height, width, y, x_of(ix));
                 sum += parts.iter().sum::<f32>();
                 let best = parts.into_iter().fold(f32::NEG_INFINITY, f32::max);
                 largest = Some(largest.map_or(best, |other: f32| other.max(best)));
@@ -159,6 +176,28 @@ impl Bins {
             _ => sum / (along_y * along_x).max(1) as f32,
         }
     }
+}
+
+/// Which of `count` samples are at positions inside of an image of this size, or beside it by less
+/// than an element. Positions grow with the number of the sample if `step` is positive; where it is
+/// not, all count, which are as many as the model says.
+fn inside(count: usize, step: f32, size: usize, position: impl Fn(usize) -> f32) -> Range<usize> {
+    if step.is_nan() || step <= 0.0 {
+        return 0..count;
+    }
+    let first_that = |holds: &dyn Fn(f32) -> bool| {
+        let (mut from, mut to) = (0, count);
+        while from < to {
+            let middle = from + (to - from) / 2;
+            match holds(position(middle)) {
+                true => to = middle,
+                false => from = middle + 1,
+            }
+        }
+        from
+    };
+    let start = first_that(&|at| at >= -1.0);
+    start..first_that(&|at| at > size as f32).max(start)
 }
 
 /// The four elements around a position, each times its weight; 0 outside.
@@ -249,11 +288,11 @@ mod tests {
                 .output(DataType::Float32, [1, 1, 1, 1])
         };
         let wide = of([-1e30, 0.0, 1e30, 1.0], 0);
-        assert!(wide.error().contains("region 0 asks for more than 4096"));
+        assert!(wide.error().contains("region 0 asks for more than 1048576"));
         assert_eq!(of([f32::NAN, 0.0, 1.0, 1.0], 0).run().f32s(), [0.0]);
         assert!(of([0.0; 4], 1).error().contains("index 1 is outside"));
         let d = RoiAlignDescriptor {
-            sampling_ratio: 5000,
+            sampling_ratio: 65,
             ..RoiAlignDescriptor::new(1, 1, 1.0)
         };
         let call = Call::new(d)
@@ -261,7 +300,30 @@ mod tests {
             .input(f32s([1, 4], &[0.0; 4]))
             .input(typed(DataType::Signed64, [1], &[0i64]))
             .output(DataType::Float32, [1, 1, 1, 1]);
-        assert_refused(&call, &["5000 samples"]);
+        assert_refused(&call, &["65 samples", "at most 64"]);
+    }
+
+    #[test]
+    fn samples_outside_of_the_image_count_and_take_no_time() {
+        let of = |pool_type: PoolingAlgorithm| {
+            let d = RoiAlignDescriptor {
+                pool_type: pool_type.0,
+                half_pixel: 1,
+                ..RoiAlignDescriptor::new(1, 1, 1.0)
+            };
+            let half = (1 << 19) as f32;
+            let call = Call::new(d)
+                .input(f32s([1, 1, 1, 1], &[-3.0]))
+                // One row, and 2^20 columns around an image of one element.
+                .input(f32s([1, 4], &[0.5 - half, 0.5, 0.5 + half, 1.5]))
+                .input(typed(DataType::Signed64, [1], &[0i64]))
+                .output(DataType::Float32, [1, 1, 1, 1]);
+            call.run().f32s()
+        };
+        // Samples at -0.5 and 0.5 are inside.
+        let average = -3.0 * 2.0 / (1 << 20) as f32;
+        assert_eq!(of(PoolingAlgorithm::Average), [average]);
+        assert_eq!(of(PoolingAlgorithm::Max), [0.0]);
     }
 
     #[test]

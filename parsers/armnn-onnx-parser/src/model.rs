@@ -22,6 +22,7 @@ mod external;
 mod file;
 mod function;
 mod graph;
+mod stored_value;
 mod tensor;
 mod value_type;
 mod weight;
@@ -29,6 +30,7 @@ mod weight;
 pub use element_type::ElementType;
 pub use file::{ModelFile, is_onnx};
 pub use graph::{Body, Capture, Graph, Node, Value};
+pub use stored_value::StoredValue;
 pub use tensor::Tensor;
 pub use value_type::{Dimension, ValueType};
 
@@ -69,6 +71,11 @@ impl Model {
     /// Bytes of the whole file.
     pub(crate) fn file_len(&self) -> usize {
         self.file_len
+    }
+
+    /// The files that constants lie in.
+    pub(crate) fn mapped_files(&self) -> Vec<std::sync::Weak<dyn armnn_network::MappedFile>> {
+        self.files.mappings()
     }
 
     /// The tensor of an attribute.

@@ -255,6 +255,46 @@ pub struct TensorProto {
     pub data_location: i32,
 }
 
+/// Values in a row, in a file of its own.
+#[derive(Clone, PartialEq, Message)]
+pub struct SequenceProto {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    pub name: String,
+    /// Which of the following lists it is: 1 for tensors, 3 for sequences, 5 for optionals.
+    #[prost(int32, tag = "2")]
+    pub elem_type: i32,
+    /// Tensors.
+    #[prost(message, repeated, tag = "3")]
+    pub tensor_values: Vec<TensorProto>,
+    /// Sequences.
+    #[prost(message, repeated, tag = "5")]
+    pub sequence_values: Vec<SequenceProto>,
+    /// Optionals.
+    #[prost(message, repeated, tag = "7")]
+    pub optional_values: Vec<OptionalProto>,
+}
+
+/// A value that may be absent, in a file of its own.
+#[derive(Clone, PartialEq, Message)]
+pub struct OptionalProto {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    pub name: String,
+    /// Which of the following it is: 1 for a tensor, 3 for a sequence, 5 for an optional.
+    #[prost(int32, tag = "2")]
+    pub elem_type: i32,
+    /// The tensor.
+    #[prost(message, optional, boxed, tag = "3")]
+    pub tensor_value: Option<Box<TensorProto>>,
+    /// The sequence.
+    #[prost(message, optional, boxed, tag = "5")]
+    pub sequence_value: Option<Box<SequenceProto>>,
+    /// The optional.
+    #[prost(message, optional, boxed, tag = "7")]
+    pub optional_value: Option<Box<OptionalProto>>,
+}
+
 /// A part of a larger tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct Segment {

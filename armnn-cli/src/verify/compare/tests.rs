@@ -17,6 +17,7 @@ fn output(data_type: DataType, dims: &[i64], bytes: Vec<u8>) -> OutputValue {
         info: TensorInfo::new(data_type, Shape::new(dims).unwrap()),
         steps: None,
         bytes,
+        other: None,
     }
 }
 

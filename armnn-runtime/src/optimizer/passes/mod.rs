@@ -153,11 +153,21 @@ pub struct PassReport {
 /// Runs the passes on a network. The reports are of the runs that changed something, and of those
 /// whose result was asked for.
 pub(crate) fn run(network: &mut Network, options: &OptimizerOptions) -> Vec<PassReport> {
+    run_some(network, options, Pass::ALL)
+}
+
+/// Removes what no output of a network depends on, operations of the runtime among it: other passes
+/// see a network only when it has been cut into parts.
+pub(crate) fn remove_dead(network: &mut Network, options: &OptimizerOptions) -> Vec<PassReport> {
+    run_some(network, options, &[Pass::DeadLayers])
+}
+
+fn run_some(network: &mut Network, options: &OptimizerOptions, some: &[Pass]) -> Vec<PassReport> {
     let mut reports = Vec::new();
     let kept = Kept::new(network, options);
     for round in 0..MAX_ROUNDS {
         let mut changed = false;
-        for &pass in Pass::ALL {
+        for &pass in some {
             if !options.passes.contains(pass) {
                 continue;
             }

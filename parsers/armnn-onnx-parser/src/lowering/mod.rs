@@ -58,7 +58,7 @@ use armnn_network::{Network, NetworkBuilder, TensorId};
 use crate::error::{
     Fault, OnnxParserError, Place, Refusals, UnsupportedOperator, UnsupportedUse, cut,
 };
-use crate::model::{Graph, Model, Node, Value};
+use crate::model::{Dimension, Graph, Model, Node, Value, ValueType};
 use crate::parser::OnnxParserOptions;
 use constant::Constant;
 use context::Context;
@@ -100,8 +100,13 @@ pub(crate) fn lower(
     lowering.nodes().map_err(malformed)?;
     lowering.outputs().map_err(malformed)?;
     let Lowering {
-        builder, shared, ..
+        mut builder,
+        shared,
+        ..
     } = lowering;
+    for file in model.mapped_files() {
+        builder.add_mapped_file(file);
+    }
     if !shared.refusals.is_empty() {
         return Err(OnnxParserError::Unsupported {
             model: model.source().to_owned(),
@@ -171,7 +176,34 @@ impl<'m> Lowering<'m> {
                 Ok(id) => State::Ready(*id),
                 Err(_) => State::Refused,
             };
-            self.settle(added.map(drop), || value_place(value))?;
+            let named = added.and_then(|id| self.name_dimensions(id, value.value_type.as_ref()));
+            self.settle(named, || value_place(value))?;
+        }
+        Ok(())
+    }
+
+    /// Gives dimensions of an input the names that the file has for them.
+    fn name_dimensions(&mut self, input: TensorId, value_type: Option<&ValueType>) -> Result<()> {
+        let Some(ValueType::Tensor {
+            dims: Some(dims), ..
+        }) = value_type
+        else {
+            return Ok(());
+        };
+        if self
+            .builder
+            .tensor(input)
+            .is_none_or(|t| t.value_type.is_some())
+        {
+            return Ok(());
+        }
+        for (dimension, of_file) in dims.iter().enumerate() {
+            // Some writers mean an unknown size by "?".
+            if let Dimension::Named(name) = of_file
+                && name.contains(char::is_alphanumeric)
+            {
+                self.builder.label_input_dimension(input, dimension, name)?;
+            }
         }
         Ok(())
     }

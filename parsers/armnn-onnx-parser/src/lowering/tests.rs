@@ -262,3 +262,37 @@ fn unsuitable_arguments_are_an_error_or_a_network_but_never_a_panic() {
     }
     assert!(networks > 0);
 }
+
+#[test]
+fn dimensions_have_the_names_of_the_file_but_those_that_are_no_names() {
+    use crate::proto::{Dimension, DimensionValue, TypeValue};
+
+    let mut model = TestModel::new(20)
+        .input("x", &[-1, -1, 3])
+        .node("Abs", &["x"], &["y"], &[])
+        .output("y");
+    let of = &mut model.graph().input[0].r#type;
+    let Some(TypeValue::Tensor(tensor)) = of.as_mut().and_then(|of| of.value.as_mut()) else {
+        panic!("{of:?}");
+    };
+    for (dim, name) in tensor
+        .shape
+        .as_mut()
+        .unwrap()
+        .dim
+        .iter_mut()
+        .zip(["batch", "?"])
+    {
+        *dim = Dimension {
+            value: Some(DimensionValue::Param(name.to_owned())),
+        };
+    }
+    let network = model.parse().unwrap();
+    assert_eq!(network.input_shape_text(0), "[batch, ?, 3]");
+    assert!(
+        network
+            .dimension_names()
+            .iter()
+            .all(|named| !named.is_binding)
+    );
+}

@@ -114,6 +114,12 @@ impl ElementType {
         })
     }
 
+    /// The elements of a data type; none where the format has none.
+    pub fn of(data_type: DataType) -> Option<Self> {
+        let mut numbers = KNOWN.iter().map(|(number, ..)| Self(*number));
+        numbers.find(|element_type| element_type.data_type() == Some(data_type))
+    }
+
     fn known(self) -> Option<&'static (i32, &'static str, u32)> {
         KNOWN.iter().find(|(number, _, _)| *number == self.0)
     }

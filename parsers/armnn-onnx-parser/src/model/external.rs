@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Weak;
 
+use armnn_network::MappedFile;
 use bytes::Bytes;
 
 use super::file::map;
@@ -16,14 +18,22 @@ pub(super) struct ExternalFiles {
     /// The model's directory; none for a model in memory.
     directory: Option<PathBuf>,
     mapped: RefCell<HashMap<String, Bytes>>,
+    /// The mappings, that of the model's own file first.
+    mappings: RefCell<Vec<Weak<dyn MappedFile>>>,
 }
 
 impl ExternalFiles {
-    pub(super) fn new(directory: Option<PathBuf>) -> Self {
+    pub(super) fn new(directory: Option<PathBuf>, model: Option<Weak<dyn MappedFile>>) -> Self {
         Self {
             directory,
             mapped: RefCell::default(),
+            mappings: RefCell::new(model.into_iter().collect()),
         }
+    }
+
+    /// The files that are mapped by now, with the model's own.
+    pub(super) fn mappings(&self) -> Vec<Weak<dyn MappedFile>> {
+        self.mappings.borrow().clone()
     }
 
     /// The bytes that `entries` name, `expected` of them.
@@ -76,7 +86,8 @@ impl ExternalFiles {
             return Ok(file.clone());
         }
         let path = self.path(location)?;
-        let file = map(&path).map_err(|error| cannot_open(location, &error))?;
+        let (file, mapping) = map(&path).map_err(|error| cannot_open(location, &error))?;
+        self.mappings.borrow_mut().extend(mapping);
         self.mapped
             .borrow_mut()
             .insert(location.to_owned(), file.clone());

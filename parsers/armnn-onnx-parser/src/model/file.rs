@@ -2,10 +2,13 @@
 
 use std::fmt;
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
 
+use armnn_network::MappedFile;
 use bytes::Bytes;
-use memmap2::MmapOptions;
+use memmap2::{Mmap, MmapOptions};
 use prost::Message as _;
 
 use super::external::ExternalFiles;
@@ -23,6 +26,8 @@ pub struct ModelFile {
     source: String,
     /// Where external data is, if the model is a file.
     directory: Option<PathBuf>,
+    /// The mapping, if there is one.
+    mapped: Option<Weak<dyn MappedFile>>,
 }
 
 impl ModelFile {
@@ -51,7 +56,7 @@ impl ModelFile {
                 path: path.to_owned(),
             });
         }
-        let bytes = map(path).map_err(open)?;
+        let (bytes, mapped) = map(path).map_err(open)?;
         let directory = match path.parent() {
             Some(parent) if parent.as_os_str().is_empty() => Some(PathBuf::from(".")),
             parent => parent.map(Path::to_owned),
@@ -60,6 +65,7 @@ impl ModelFile {
             bytes,
             source: path.display().to_string(),
             directory,
+            mapped,
         })
     }
 
@@ -74,6 +80,7 @@ impl ModelFile {
             bytes,
             source: name.to_owned(),
             directory: None,
+            mapped: None,
         }
     }
 
@@ -101,20 +108,62 @@ impl ModelFile {
                 model: self.source.clone(),
                 problem: format!("its protocol buffer is broken: {error}"),
             })?;
-        Model::new(self, proto, ExternalFiles::new(self.directory.clone()))
+        let files = ExternalFiles::new(self.directory.clone(), self.mapped.clone());
+        Model::new(self, proto, files)
     }
 }
 
 /// Maps a file, privately and for reading only.
-pub(super) fn map(path: &Path) -> std::io::Result<Bytes> {
+pub(super) fn map(path: &Path) -> std::io::Result<(Bytes, Option<Weak<dyn MappedFile>>)> {
     let file = File::open(path)?;
     if file.metadata()?.len() == 0 {
-        return Ok(Bytes::new());
+        return Ok((Bytes::new(), None));
     }
     // SAFETY: a private mapping for reading only, that no code of this process writes to. That no
     // other process changes the file is the caller's part, stated at `ModelFile::open`.
     let mapping = unsafe { MmapOptions::new().map_copy_read_only(&file) }?;
-    Ok(Bytes::from_owner(mapping))
+    let mapping = Arc::new(Mapping(mapping));
+    let known: Weak<Mapping> = Arc::downgrade(&mapping);
+    Ok((Bytes::from_owner(Shared(mapping)), Some(known)))
+}
+
+/// A file, mapped privately and for reading only.
+struct Mapping(Mmap);
+
+impl MappedFile for Mapping {
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn release_pages(&self, range: Range<usize>) {
+        #[cfg(target_os = "linux")]
+        {
+            use memmap2::UncheckedAdvice;
+            if range.is_empty() || range.end > self.0.len() {
+                return;
+            }
+            let len = range.len();
+            // SAFETY: nothing has written to these pages, so that they are read from the file again,
+            // and are what they were; that the file stays as it is is the part of the caller of
+            // `ModelFile::open`.
+            let released = unsafe {
+                (self.0).unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, len)
+            };
+            // It is for memory alone; without, all works as well.
+            released.ok();
+        }
+        #[cfg(not(target_os = "linux"))]
+        drop(range);
+    }
+}
+
+/// What the bytes of a mapping own.
+struct Shared(Arc<Mapping>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        self.0.bytes()
+    }
 }
 
 /// Whether a file with these first bytes is an ONNX model: it begins with field 1 of a `ModelProto`,

@@ -37,7 +37,8 @@ impl Tensor {
             problem: format!("its protocol buffer is broken: {error}"),
         })?;
         let name = std::mem::take(&mut proto.name);
-        let tensor = decode(proto, &ExternalFiles::new(None)).map_err(|fault| fault.of(source))?;
+        let tensor =
+            decode(proto, &ExternalFiles::new(None, None)).map_err(|fault| fault.of(source))?;
         Ok((name, tensor))
     }
 }

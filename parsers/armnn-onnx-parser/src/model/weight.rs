@@ -27,6 +27,16 @@ pub(super) fn check_tensor(file: &[u8]) -> Result<(), Fault> {
     check_message(Kind::Tensor, file)
 }
 
+/// The same for a sequence.
+pub(super) fn check_sequence(file: &[u8]) -> Result<(), Fault> {
+    check_message(Kind::Sequence, file)
+}
+
+/// The same for an optional.
+pub(super) fn check_optional(file: &[u8]) -> Result<(), Fault> {
+    check_message(Kind::Optional, file)
+}
+
 fn check_message(kind: Kind, file: &[u8]) -> Result<(), Fault> {
     let budget = file.len().saturating_mul(FACTOR).saturating_add(FREE);
     let mut scale = Scale { left: budget };
@@ -57,6 +67,8 @@ enum Kind {
     Shape,
     Function,
     Annotation,
+    Sequence,
+    Optional,
     /// Two texts, a text and a number, or less.
     Pair,
 }
@@ -89,6 +101,8 @@ impl Kind {
             Self::Shape => size_of::<proto::TensorShapeProto>(),
             Self::Function => size_of::<proto::FunctionProto>(),
             Self::Annotation => size_of::<proto::TensorAnnotation>(),
+            Self::Sequence => size_of::<proto::SequenceProto>(),
+            Self::Optional => size_of::<proto::OptionalProto>(),
             Self::Pair => size_of::<proto::StringStringEntryProto>(),
         }
     }
@@ -100,7 +114,9 @@ impl Kind {
             (Self::Model, 8 | 14) => Message(Self::Pair),
             (Self::Model, 25) => Message(Self::Function),
             (Self::Graph, 1) | (Self::Function, 7) => Message(Self::Node),
-            (Self::Graph, 5) => Message(Self::Tensor),
+            (Self::Graph, 5) | (Self::Sequence | Self::Optional, 3) => Message(Self::Tensor),
+            (Self::Sequence | Self::Optional, 5) => Message(Self::Sequence),
+            (Self::Sequence | Self::Optional, 7) => Message(Self::Optional),
             (Self::Graph, 11..=13) | (Self::Function, 12) => Message(Self::ValueInfo),
             (Self::Graph, 14) => Message(Self::Annotation),
             (Self::Graph, 15) | (Self::Attribute, 22 | 23) => Message(Self::SparseTensor),
@@ -126,7 +142,7 @@ impl Kind {
             | (Self::Tensor, 8)
             | (Self::ValueInfo, 1)
             | (Self::Function, 1 | 4..=6 | 10 | 13)
-            | (Self::Annotation, 1)
+            | (Self::Annotation | Self::Sequence | Self::Optional, 1)
             | (Self::Pair, 1 | 2) => Text,
             _ => Content::Skipped,
         }
