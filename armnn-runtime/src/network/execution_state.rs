@@ -13,6 +13,7 @@ use super::{
     graph::LoadedVariable,
     graph_state::{GraphState, HeldMemory, Run, interruption},
     loaded_network::LoadedModel,
+    operations::Seeds,
     segment_state::SegmentState,
     variables::{check_assigned, current_variables},
 };
@@ -51,6 +52,7 @@ struct Parts {
     times: Vec<StepTime>,
     events: Vec<ProfileEvent>,
     memory: HeldMemory,
+    seeds: Seeds,
 }
 
 /// Ends executions of an [`ExecutionState`] from another thread.
@@ -82,6 +84,7 @@ impl ExecutionState {
                 times: Vec::new(),
                 events: Vec::new(),
                 memory: HeldMemory::default(),
+                seeds: Seeds::new(model.random_seed),
             })),
         };
         let mut this = Self {
@@ -497,6 +500,7 @@ impl Parts {
             interrupted,
             memory_limit: model.memory_limit,
             memory: &self.memory,
+            seeds: &mut self.seeds,
         };
         let graph = &model.graph;
         let variables = current_variables(model, &self.variables, &mut run)?;
