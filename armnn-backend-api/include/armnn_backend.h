@@ -438,6 +438,10 @@ typedef struct ArmnnNote ArmnnNote;
 #define ARMNN_OUTPUT_SHAPE_ROUNDING_FLOOR 0u
 #define ARMNN_OUTPUT_SHAPE_ROUNDING_CEILING 1u
 
+// Quantize. Since 1.2; before, numbers halfway between two are rounded away from zero.
+#define ARMNN_QUANTIZE_ROUNDING_AWAY_FROM_ZERO 0u
+#define ARMNN_QUANTIZE_ROUNDING_TO_EVEN 1u
+
 // Pad.
 #define ARMNN_PADDING_MODE_CONSTANT 0u
 #define ARMNN_PADDING_MODE_REFLECT 1u
@@ -1227,6 +1231,8 @@ struct ArmnnPreluDescriptor {
 struct ArmnnQuantizeDescriptor {
     /// Zero.
     uint32_t reserved;
+    /// `ARMNN_QUANTIZE_ROUNDING_…`. Since 1.2.
+    uint32_t rounding;
 };
 
 /// Reduce.
@@ -2031,7 +2037,7 @@ typedef void (*ArmnnGetVersionFunction)(uint32_t *major,
 typedef IBackendInternal *(*ArmnnBackendFactoryFunction)(void) ARMNN_NOEXCEPT;
 
 /// The layout hash of interface 1.2, which the note carries.
-#define ARMNN_LAYOUT_HASH UINT64_C(0x411d0f15a2fe9e57)
+#define ARMNN_LAYOUT_HASH UINT64_C(0x07b5fa3cd29ea005)
 
 // What a backend exports.
 
@@ -2413,8 +2419,9 @@ ARMNN_ASSERT_FIELD(ArmnnPooling2dDescriptor, padding_method, 48, 4);
 ARMNN_ASSERT_FIELD(ArmnnPooling2dDescriptor, data_layout, 52, 4);
 ARMNN_ASSERT_SIZE(ArmnnPreluDescriptor, 4);
 ARMNN_ASSERT_FIELD(ArmnnPreluDescriptor, reserved, 0, 4);
-ARMNN_ASSERT_SIZE(ArmnnQuantizeDescriptor, 4);
+ARMNN_ASSERT_SIZE(ArmnnQuantizeDescriptor, 8);
 ARMNN_ASSERT_FIELD(ArmnnQuantizeDescriptor, reserved, 0, 4);
+ARMNN_ASSERT_FIELD(ArmnnQuantizeDescriptor, rounding, 4, 4);
 ARMNN_ASSERT_SIZE(ArmnnReduceDescriptor, 44);
 ARMNN_ASSERT_FIELD(ArmnnReduceDescriptor, operation, 0, 4);
 ARMNN_ASSERT_FIELD(ArmnnReduceDescriptor, keep_dims, 4, 4);

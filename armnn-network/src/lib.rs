@@ -17,9 +17,12 @@ mod graph;
 mod inference;
 mod known_value;
 mod mapped_file;
+mod ngrams;
 mod operation;
 mod parameter_rules;
 mod parts;
+mod pattern;
+mod random;
 mod rewrite;
 mod tensor_rules;
 mod type_rules;
@@ -33,6 +36,7 @@ pub use graph::{
 pub use inference::{Inference, infer, infer_shapes};
 pub use known_value::{KnownElements, KnownValue};
 pub use mapped_file::MappedFile;
+pub use ngrams::{NgramCounter, NgramNode, NgramTree, Weighting};
 pub use operation::{
     Deferred, LetterCase, LoopBody, Operation, RuntimeOperation, ScanAxis, ScanBody,
     SequenceOperation, StringOperation, ValueType,
@@ -41,4 +45,6 @@ pub use parameter_rules::{
     AspectRatioPolicy, PadLayout, ParameterRule, ReduceOptions, SplitOptions, StridedSliceOptions,
 };
 pub use parts::{Part, Segment};
+pub use pattern::Pattern;
+pub use random::{Distribution, RandomOperation};
 pub use rewrite::{Rewrite, RewriteError, RewriteSummary, RewrittenLayer};

@@ -6,7 +6,7 @@ use std::{collections::HashMap, fmt, sync::Arc};
 use armnn_backend_api::{DataType, LayerDescriptor, LayerType, Shape, TensorInfo};
 use bytes::Bytes;
 
-use crate::{Network, ParameterRule};
+use crate::{Network, NgramCounter, ParameterRule, Pattern, RandomOperation};
 
 /// What a layer does.
 #[derive(Clone, Debug)]
@@ -89,6 +89,12 @@ impl ValueType {
     /// How deep sequences and optionals may be inside of each other.
     pub const MOST_NESTED: usize = 8;
 
+    /// What stands for the type of a value of which nothing is known: of an empty sequence, of an
+    /// optional without a value, of what a model does not describe.
+    pub fn unknown() -> Self {
+        Self::Tensor(TensorInfo::new(DataType::Float32, Shape::SCALAR))
+    }
+
     /// How deep sequences and optionals are inside of each other: 0 for a tensor.
     pub fn depth(&self) -> usize {
         let mut depth = 0;
@@ -150,6 +156,10 @@ pub enum RuntimeOperation {
     Sequence(SequenceOperation),
     /// Something with tensors of strings.
     Strings(StringOperation),
+    /// Random numbers.
+    Random(RandomOperation),
+    /// How often runs of strings or integers are in a list.
+    CountNgrams(Arc<NgramCounter>),
 }
 
 impl RuntimeOperation {
@@ -162,6 +172,8 @@ impl RuntimeOperation {
             Self::Scan(_) => "Scan",
             Self::Sequence(operation) => operation.name(),
             Self::Strings(operation) => operation.name(),
+            Self::Random(operation) => operation.name(),
+            Self::CountNgrams(_) => "TfIdfVectorizer",
         }
     }
 
@@ -177,7 +189,9 @@ impl RuntimeOperation {
                 condition, body, ..
             } => vec![("condition", condition), ("body", body)],
             Self::Scan(body) => vec![("body", &body.network)],
-            Self::Sequence(_) | Self::Strings(_) => Vec::new(),
+            Self::Sequence(_) | Self::Strings(_) | Self::Random(_) | Self::CountNgrams(_) => {
+                Vec::new()
+            }
         }
     }
 }
@@ -310,6 +324,8 @@ pub enum StringOperation {
         /// How often each is split at most.
         most: Option<usize>,
     },
+    /// A tensor; whether the pattern matches the whole of each string (Boolean).
+    Match(Pattern),
     /// A tensor; for each string, the number that belongs to it.
     Lookup {
         /// The strings that are known, and the place of each one's number.
@@ -340,6 +356,7 @@ impl StringOperation {
             Self::Concat => "StringConcat",
             Self::Normalize { .. } => "StringNormalizer",
             Self::Split { .. } => "StringSplit",
+            Self::Match(_) => "RegexFullMatch",
             Self::Lookup { .. } => "LabelEncoder",
         }
     }

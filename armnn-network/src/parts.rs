@@ -218,7 +218,7 @@ impl Network {
 /// input.
 fn may_be_given(tensor: &Tensor) -> bool {
     match tensor.source {
-        TensorSource::Constant(_) => true,
+        TensorSource::Constant(_) => KnownValue::holds(tensor.info.data_type),
         TensorSource::Input => may_be_parameter(tensor),
         TensorSource::Layer(_) => false,
     }
@@ -229,6 +229,7 @@ fn may_be_parameter(tensor: &Tensor) -> bool {
     let info = &tensor.info;
     let count = info.shape.num_elements();
     tensor.value_type.is_none()
+        && KnownValue::holds(info.data_type)
         && info.shape.rank() <= 2
         && match count {
             Some(count) => count <= KnownValue::MOST_ELEMENTS as u64,

@@ -345,4 +345,30 @@ impl TransposeDescriptor {
     }
 }
 
-empty! { CastDescriptor DequantizeDescriptor PreluDescriptor QuantizeDescriptor ReshapeDescriptor }
+impl QuantizeDescriptor {
+    /// Numbers halfway between two go away from zero.
+    pub const fn new() -> Self {
+        Self::rounding_to(QuantizeRounding::AwayFromZero)
+    }
+
+    /// Numbers halfway between two go where `rounding` says.
+    pub const fn rounding_to(rounding: QuantizeRounding) -> Self {
+        Self {
+            reserved: 0,
+            rounding: rounding.0,
+        }
+    }
+
+    /// Where numbers halfway between two go.
+    pub const fn rounding(&self) -> QuantizeRounding {
+        QuantizeRounding(self.rounding)
+    }
+}
+
+impl Default for QuantizeDescriptor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+empty! { CastDescriptor DequantizeDescriptor PreluDescriptor ReshapeDescriptor }

@@ -223,6 +223,16 @@ open_enum! {
 }
 
 open_enum! {
+    /// Where a Quantize takes numbers that lie halfway between two.
+    pub enum QuantizeRounding {
+        /// To the one farther from zero, as TensorFlow Lite does.
+        AwayFromZero = sys::ARMNN_QUANTIZE_ROUNDING_AWAY_FROM_ZERO,
+        /// To the even one, as ONNX defines it; the zero point is added afterwards.
+        ToEven = sys::ARMNN_QUANTIZE_ROUNDING_TO_EVEN => since 2,
+    }
+}
+
+open_enum! {
     /// What a Pad puts around its input.
     pub enum PaddingMode {
         /// A value.

@@ -83,8 +83,9 @@ layers! {
     /// x above 0, else alpha x; shapes broadcast.
     Prelu = sys::ARMNN_LAYER_PRELU, PreluDescriptor,
         ["input", "alpha"] => ["output"], since 0;
-    /// Real numbers to quantized ones: divided by the scale in Float32, to nearest, ties away from
-    /// zero, saturating; NaN to 0.
+    /// Real numbers to quantized ones: divided by the scale in Float32, to nearest, ties as the
+    /// descriptor says, saturating; NaN to 0. Of numbers that are quantized already, the rounding
+    /// is that of TensorFlow Lite's fixed-point arithmetic, whatever the descriptor says.
     Quantize = sys::ARMNN_LAYER_QUANTIZE, QuantizeDescriptor,
         ["input"] => ["output"], since 0;
     /// A value of all elements along some axes; without axes, the input.

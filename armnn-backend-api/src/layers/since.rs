@@ -21,6 +21,7 @@ impl D {
             D::Pad(d) => d.padding_mode().since(),
             D::Pooling2d(d) => d.pool_type().since(),
             D::Pooling3d(d) => d.pool_type().since(),
+            D::Quantize(d) => d.rounding().since(),
             D::Reduce(d) => d.operation().since(),
             D::Resize(d) => d.method().since(),
             D::Rnn(d) => latest(&d.activations),
@@ -70,6 +71,10 @@ mod tests {
         assert_eq!(pad(PaddingMode::Reflect), 0);
         assert_eq!(pad(PaddingMode::Edge), 2);
         assert_eq!(LayerDescriptor::from(SelectDescriptor::new()).since(), 2);
+        // A field with its default needs no more than the layer.
+        let quantize = |r| LayerDescriptor::from(QuantizeDescriptor::rounding_to(r)).since();
+        assert_eq!(quantize(QuantizeRounding::AwayFromZero), 0);
+        assert_eq!(quantize(QuantizeRounding::ToEven), 2);
     }
 
     #[test]

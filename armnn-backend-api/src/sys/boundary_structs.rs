@@ -267,6 +267,7 @@ boundary_structs! {
     }
     ArmnnQuantizeDescriptor {
         0 reserved: u32;
+        2 rounding: u32;
     }
     ArmnnReduceDescriptor {
         0 operation: u32;

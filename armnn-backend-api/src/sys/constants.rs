@@ -283,6 +283,10 @@ pub const ARMNN_PADDING_METHOD_EXCLUDE: u32 = 1;
 pub const ARMNN_OUTPUT_SHAPE_ROUNDING_FLOOR: u32 = 0;
 pub const ARMNN_OUTPUT_SHAPE_ROUNDING_CEILING: u32 = 1;
 
+// Quantize. Since 1.2; before, numbers halfway between two are rounded away from zero.
+pub const ARMNN_QUANTIZE_ROUNDING_AWAY_FROM_ZERO: u32 = 0;
+pub const ARMNN_QUANTIZE_ROUNDING_TO_EVEN: u32 = 1;
+
 // Pad.
 pub const ARMNN_PADDING_MODE_CONSTANT: u32 = 0;
 pub const ARMNN_PADDING_MODE_REFLECT: u32 = 1;

@@ -226,6 +226,8 @@ pub struct ArmnnPreluDescriptor {
 pub struct ArmnnQuantizeDescriptor {
     /// Zero.
     pub reserved: u32,
+    /// `ARMNN_QUANTIZE_ROUNDING_…`. Since 1.2.
+    pub rounding: u32,
 }
 
 /// Reduce.

@@ -12,7 +12,7 @@ pub use super::boundary_structs::STRUCTS;
 pub const LAYOUT_HASHES: [u64; ARMNN_API_MINOR as usize + 1] = [
     0x81dd_f687_ef4a_18ba,
     0xfe79_17de_8495_5774,
-    0x411d_0f15_a2fe_9e57,
+    0x07b5_fa3c_d29e_a005,
 ];
 
 /// A field of a boundary struct.

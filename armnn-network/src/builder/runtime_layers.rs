@@ -156,6 +156,41 @@ fn output_types(
         RuntimeOperation::Scan(body) => scan_outputs(body, inputs),
         RuntimeOperation::Sequence(operation) => sequence_outputs(operation, inputs),
         RuntimeOperation::Strings(operation) => string_outputs(operation, inputs),
+        RuntimeOperation::Random(operation) => {
+            let shape = match (inputs.first(), operation.shape) {
+                (Some(Some(ValueType::Tensor(like))), _) => like.shape,
+                (Some(other), _) => return Err(no_tensor("the input", other.as_ref())),
+                (None, Some(shape)) => shape,
+                (None, None) => return Err(count("operation", "inputs", 1, 0)),
+            };
+            operation
+                .check()
+                .map_err(|problem| fits("operation", problem))?;
+            let info = TensorInfo::new(operation.data_type, shape);
+            Ok(vec![ValueType::Tensor(info)])
+        }
+        RuntimeOperation::CountNgrams(counter) => {
+            let shape = match inputs.first().and_then(Option::as_ref) {
+                Some(ValueType::Strings(shape)) => *shape,
+                Some(ValueType::Tensor(info)) => info.shape,
+                other => return Err(no_tensor("the input", other)),
+            };
+            let width = i64::try_from(counter.width).unwrap_or(i64::MAX);
+            let shape = match shape.dims() {
+                [] | [_] => Shape::from([width]),
+                &[rows, _] => Shape::from([rows, width]),
+                _ => {
+                    return Err(fits(
+                        "input",
+                        format!("a list or a matrix is needed, not {shape}"),
+                    ));
+                }
+            };
+            Ok(vec![ValueType::Tensor(TensorInfo::new(
+                DataType::Float32,
+                shape,
+            ))])
+        }
     }
 }
 
@@ -270,7 +305,7 @@ fn sequence_outputs(
     };
     let sequence = |of: ValueType| ValueType::Sequence(Box::new(of));
     Ok(vec![match operation {
-        S::Empty => sequence(unknown()),
+        S::Empty => sequence(ValueType::unknown()),
         S::Construct => {
             let mut of = input(0)?.clone();
             for index in 1..inputs.len() {
@@ -334,7 +369,7 @@ fn sequence_outputs(
         },
         S::Optional => {
             let of = inputs.first().and_then(Option::as_ref);
-            ValueType::Optional(Box::new(of.cloned().unwrap_or_else(unknown)))
+            ValueType::Optional(Box::new(of.cloned().unwrap_or_else(ValueType::unknown)))
         }
         S::HasElement => ValueType::Tensor(TensorInfo::new(DataType::Boolean, Shape::SCALAR)),
         S::GetElement => match input(0)? {
@@ -342,12 +377,6 @@ fn sequence_outputs(
             other => other.clone(),
         },
     }])
-}
-
-/// What stands for the type of a value of which nothing is known: of an empty sequence, of an
-/// optional without a value.
-fn unknown() -> ValueType {
-    ValueType::Tensor(TensorInfo::new(DataType::Float32, Shape::SCALAR))
 }
 
 /// Checks that sequences and optionals are not too deep inside of each other.
@@ -413,6 +442,11 @@ fn carried(
 ) -> Checked<Vec<ValueType>> {
     let given: Option<Vec<ValueType>> = given.iter().cloned().collect();
     let given = given.ok_or_else(|| fits(body, "a carried value is left out".to_owned()))?;
+    // What is deeper after an iteration could be made deeper without end.
+    if let Some((given, output)) = (given.iter().zip(outputs)).find(|(a, b)| a.depth() != b.depth())
+    {
+        return Err(not_among(body, output, given));
+    }
     either(body, given, outputs)
 }
 
@@ -428,9 +462,15 @@ fn same_kind(a: &ValueType, b: &ValueType) -> bool {
         (ValueType::Strings(a), ValueType::Strings(b)) => a.rank() == b.rank(),
         // The type of an empty one is not known.
         (ValueType::Sequence(a), ValueType::Sequence(b)) => a.depth() == b.depth(),
-        (ValueType::Optional(a), ValueType::Optional(b)) => same_kind(a, b),
+        (ValueType::Optional(a), ValueType::Optional(b)) => {
+            is_unknown(a) || is_unknown(b) || same_kind(a, b)
+        }
         _ => false,
     }
+}
+
+fn is_unknown(value_type: &ValueType) -> bool {
+    *value_type == ValueType::unknown()
 }
 
 /// What two types differ in that does not show in their text.
@@ -464,8 +504,11 @@ fn general(a: ValueType, b: &ValueType) -> ValueType {
             ValueType::Sequence(Box::new(general(*a, b)))
         }
         // An empty one becomes one of the other type.
-        (ValueType::Sequence(a), ValueType::Sequence(b)) if *a == unknown() => {
+        (ValueType::Sequence(a), ValueType::Sequence(b)) if *a == ValueType::unknown() => {
             ValueType::Sequence(b.clone())
+        }
+        (ValueType::Optional(a), ValueType::Optional(b)) if is_unknown(&a) => {
+            ValueType::Optional(b.clone())
         }
         (ValueType::Optional(a), ValueType::Optional(b)) => {
             ValueType::Optional(Box::new(general(*a, b)))

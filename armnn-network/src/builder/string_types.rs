@@ -27,6 +27,7 @@ pub(super) fn string_outputs(
         StringOperation::Equal => {
             vec![tensor(DataType::Boolean, broadcast(shape(0)?, shape(1)?)?)]
         }
+        StringOperation::Match(_) => vec![tensor(DataType::Boolean, shape(0)?)],
         StringOperation::Concat => {
             vec![ValueType::Strings(broadcast(shape(0)?, shape(1)?)?)]
         }

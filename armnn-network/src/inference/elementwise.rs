@@ -13,15 +13,11 @@ pub(super) fn output_shape(descriptor: &D, arguments: &Arguments<'_>) -> Result<
         D::ElementwiseBinary(d) => named("operation", d.operation, d.operation().name())?,
         D::ElementwiseUnary(d) => named("operation", d.operation, d.operation().name())?,
         D::LogicalBinary(d) => named("operation", d.operation, d.operation().name())?,
+        D::Quantize(d) => named("rounding", d.rounding, d.rounding().name())?,
         D::Bucketize(_) => {
             arguments.input_of_rank(1, 1)?;
         }
-        D::BitCast(_)
-        | D::Cast(_)
-        | D::Dequantize(_)
-        | D::Prelu(_)
-        | D::Quantize(_)
-        | D::Select(_) => {}
+        D::BitCast(_) | D::Cast(_) | D::Dequantize(_) | D::Prelu(_) | D::Select(_) => {}
         _ => return Err(LayerProblem::UnknownLayerType),
     }
     match descriptor {

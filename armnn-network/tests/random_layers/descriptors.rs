@@ -92,7 +92,11 @@ impl Random {
             }
             .into(),
             LayerType::Prelu => PreluDescriptor::new().into(),
-            LayerType::Quantize => QuantizeDescriptor::new().into(),
+            LayerType::Quantize => QuantizeDescriptor {
+                rounding: self.u32(),
+                ..QuantizeDescriptor::new()
+            }
+            .into(),
             LayerType::Reduce => ReduceDescriptor {
                 operation: self.u32(),
                 keep_dims: self.u32(),

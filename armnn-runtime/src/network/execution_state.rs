@@ -14,6 +14,7 @@ use super::{
     graph_state::{GraphState, HeldMemory, Run, interruption},
     loaded_network::LoadedModel,
     profile::EventRing,
+    operations::Seeds,
     segment_state::SegmentState,
     variables::{check_assigned, current_variables},
 };
@@ -52,6 +53,7 @@ struct Parts {
     times: Vec<StepTime>,
     events: EventRing,
     memory: HeldMemory,
+    seeds: Seeds,
 }
 
 /// Ends executions of an [`ExecutionState`] from another thread.
@@ -83,6 +85,7 @@ impl ExecutionState {
                 times: Vec::new(),
                 events: EventRing::default(),
                 memory: HeldMemory::default(),
+                seeds: Seeds::new(model.random_seed),
             })),
         };
         let mut this = Self {
@@ -499,6 +502,7 @@ impl Parts {
             interrupted,
             memory_limit: model.memory_limit,
             memory: &self.memory,
+            seeds: &mut self.seeds,
         };
         let graph = &model.graph;
         let variables = current_variables(model, &self.variables, &mut run)?;

@@ -88,6 +88,7 @@ pub(super) struct Run<'a> {
     pub(super) interrupted: &'a AtomicBool,
     pub(super) memory_limit: u64,
     pub(super) memory: &'a HeldMemory,
+    pub(super) seeds: &'a mut operations::Seeds,
 }
 
 pub(super) type Result<T, E = ExecuteError> = std::result::Result<T, E>;

@@ -32,6 +32,10 @@ pub struct LoadOptions {
     /// ignored. `None`: nothing is kept.
     #[doc(alias = "CachedNetworkFilePath")]
     pub cache_directory: Option<PathBuf>,
+    /// What the random numbers of models follow from, where the model fixes no seed itself: every
+    /// execution state then gives the same numbers, from its first execution on. `None`: they differ
+    /// in each.
+    pub random_seed: Option<u64>,
     /// Whether steps are timed and backends record theirs from the start; as
     /// [`set_profiling`](super::ExecutionState::set_profiling) for every execution state.
     #[doc(alias = "m_ProfilingEnabled")]

@@ -29,6 +29,7 @@ pub(super) struct LoadedModel {
     pub(super) graph: LoadedGraph,
     pub(super) report: AssignmentReport,
     pub(super) memory_limit: u64,
+    pub(super) random_seed: Option<u64>,
     pub(super) profiling: bool,
     pub(super) executor: Arc<AsyncExecutor>,
 }
@@ -70,6 +71,7 @@ impl LoadedNetwork {
             graph,
             report,
             memory_limit: options.memory_limit.unwrap_or_else(physical_memory),
+            random_seed: options.random_seed,
             profiling: options.profiling,
             executor: Arc::clone(executor),
         })))

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use armnn_backend_api::{
     DataType, DequantizeDescriptor, ExecutionContext, Inputs, LayerView, Outputs,
-    QuantizeDescriptor, Result, Synchronous, TensorView, Workload,
+    QuantizeDescriptor, QuantizeRounding, Result, Synchronous, TensorView, Workload,
 };
 use half::{bf16, f16};
 use stored::STORED;
@@ -41,7 +41,7 @@ pub(crate) fn check_dequantize(layer: LayerView<'_>, _: &DequantizeDescriptor) -
 /// For Quantize.
 pub(crate) fn quantize_workload(
     layer: LayerView<'_>,
-    _: &QuantizeDescriptor,
+    descriptor: &QuantizeDescriptor,
 ) -> Result<Box<dyn Workload>> {
     let (from, to) = (input(layer, 0)?, output(layer, 0)?);
     let parameters = Parameters::new(layer, to)?;
@@ -51,11 +51,16 @@ pub(crate) fn quantize_workload(
     if !from.data_type().is_float() {
         return requantize::workload(layer);
     }
+    // `f32::round` goes away from zero where the number lies in the middle.
+    let round = match descriptor.rounding() {
+        QuantizeRounding::ToEven => f32::round_ties_even,
+        _ => f32::round,
+    };
     Ok(
         by_quantized_type!(to.data_type(), Q => match from.data_type() {
-            DataType::Float16 => boxed_quantize::<f16, Q>(parameters),
-            DataType::BFloat16 => boxed_quantize::<bf16, Q>(parameters),
-            _ => boxed_quantize::<f32, Q>(parameters),
+            DataType::Float16 => boxed_quantize::<f16, Q>(parameters, round),
+            DataType::BFloat16 => boxed_quantize::<bf16, Q>(parameters, round),
+            _ => boxed_quantize::<f32, Q>(parameters, round),
         }),
     )
 }
@@ -178,12 +183,17 @@ halves! { f16 bf16 }
 
 struct Quantize<R, Q> {
     parameters: Parameters,
+    round: fn(f32) -> f32,
     types: PhantomData<fn(R) -> Q>,
 }
 
-fn boxed_quantize<R: Real, Q: QuantizedElement>(parameters: Parameters) -> Box<dyn Workload> {
+fn boxed_quantize<R: Real, Q: QuantizedElement>(
+    parameters: Parameters,
+    round: fn(f32) -> f32,
+) -> Box<dyn Workload> {
     Box::new(Quantize::<R, Q> {
         parameters,
+        round,
         types: PhantomData,
     })
 }
@@ -202,8 +212,7 @@ impl<R: Real, Q: QuantizedElement> Workload for Quantize<R, Q> {
             .for_each(from, to, |scale, zero_point, from, to| {
                 let zero_point = zero_point as f32;
                 for (to, &from) in to.iter_mut().zip(from) {
-                    // `round` goes away from zero where the number lies in the middle.
-                    let number = (R::from_bits(from).to_f32() / scale).round() + zero_point;
+                    let number = (self.round)(R::from_bits(from).to_f32() / scale) + zero_point;
                     *to = Q::saturating_f32(number);
                 }
             });
@@ -280,6 +289,20 @@ mod tests {
         assert_eq!(found, [10, 11, 9, 12, 127, -128, 127, -128]);
         let found = call(DataType::QSymmS16).run().elements::<i16>(0);
         assert_eq!(found, [10, 11, 9, 12, 2010, -1990, i16::MAX, i16::MIN]);
+    }
+
+    #[test]
+    fn numbers_in_the_middle_go_to_the_even_one_if_so_asked() {
+        // In steps of 0.5 these are 0.5, 1.5, 2.5, -0.5, -1.5 and 0.75: to 0, 2, 2, 0, -2 and 1, and
+        // the zero point, an odd one, is added afterwards.
+        let call = Call::new(QuantizeDescriptor::rounding_to(QuantizeRounding::ToEven))
+            .input(f32s([1, 6], &[0.25, 0.75, 1.25, -0.25, -0.75, 0.375]))
+            .output_info(quantized(
+                DataType::QAsymmU8,
+                [1, 6],
+                Quantization::per_tensor(0.5, 7),
+            ));
+        assert_eq!(call.run().elements::<u8>(0), [7, 9, 9, 7, 5, 8]);
     }
 
     #[test]

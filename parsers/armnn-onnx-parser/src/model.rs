@@ -42,7 +42,7 @@ use crate::proto::{ModelProto, OperatorSetIdProto, TensorProto};
 /// The earliest version of the format that is read.
 const LEAST_IR_VERSION: i64 = 3;
 /// The versions of ONNX's own operators that are read.
-const OPSETS: std::ops::RangeInclusive<i64> = 6..=28;
+const OPSETS: std::ops::RangeInclusive<i64> = 1..=28;
 
 /// A decoded model.
 #[derive(Debug)]

@@ -1,12 +1,16 @@
 //! What the runtime does itself: control flow, and what handles values that are no tensors.
 
 mod control_flow;
+mod ngrams;
+mod random;
 mod scan;
 mod sequence;
 mod strings;
 
 use armnn_backend_api::{DataType, TensorInfo};
 use armnn_network::RuntimeOperation;
+
+pub(super) use random::Seeds;
 
 use super::{
     graph::LoadedOperation,
@@ -33,6 +37,10 @@ pub(super) fn execute(
             sequence::execute(&layer, operation, run.memory_limit).map(|value| vec![value])
         }
         RuntimeOperation::Strings(operation) => strings::execute(&layer, operation),
+        RuntimeOperation::Random(operation) => random::execute(&layer, operation, run),
+        RuntimeOperation::CountNgrams(counter) => {
+            ngrams::execute(&layer, counter, run.memory_limit)
+        }
         other => Err(layer.failed(format!("{} is not executed yet", other.name()))),
     }
 }

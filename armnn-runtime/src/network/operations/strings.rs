@@ -24,6 +24,15 @@ pub(super) fn execute(layer: &Layer<'_>, operation: &StringOperation) -> Result<
             stop_words,
         } => normalize(layer, *case, *is_case_sensitive, stop_words),
         StringOperation::Split { delimiter, most } => split(layer, delimiter.as_deref(), *most),
+        StringOperation::Match(pattern) => {
+            let input = input(layer, 0)?;
+            let info = TensorInfo::new(DataType::Boolean, input.shape());
+            let mut tensor = layer.new_tensor(info)?;
+            for (element, text) in tensor.bytes_mut().iter_mut().zip(input.strings()) {
+                *element = pattern.matches(text).into();
+            }
+            Ok(vec![tensor.into()])
+        }
         StringOperation::Lookup {
             places,
             numbers,

@@ -114,6 +114,19 @@ pub(super) fn shrink(c: &mut Context<'_, '_>) -> Result {
 }
 
 /// 1 above the threshold, else 0, of ai.onnx.ml.
+/// The first input's Swish, times the second.
+pub(super) fn swiglu(c: &mut Context<'_, '_>) -> Result {
+    let alpha = c.attributes.float("alpha", 1.0)?;
+    let inputs = c.inputs()?;
+    let (gate, value) = (inputs[0], inputs[1]);
+    let swish = ActivationDescriptor::new(Activation::Swish, alpha, 0.0);
+    let gate = c.step(swish, &[gate])?;
+    c.emit(
+        ElementwiseBinaryDescriptor::new(Binary::Mul),
+        &[gate, value],
+    )
+}
+
 pub(super) fn binarizer(c: &mut Context<'_, '_>) -> Result {
     let threshold = c.attributes.float("threshold", 0.0)?;
     let x = c.input(0)?;

@@ -1,8 +1,8 @@
 //! Casts.
 
 use armnn_backend_api::{
-    BitCastDescriptor, ComparisonDescriptor, ComparisonOperation, DataType, SelectDescriptor,
-    UnaryOperation as Unary,
+    BinaryOperation as Binary, BitCastDescriptor, ComparisonDescriptor, ComparisonOperation,
+    DataType, SelectDescriptor, UnaryOperation as Unary,
 };
 use armnn_network::{OutputDeclaration, TensorId};
 
@@ -14,6 +14,16 @@ use super::tensor_info::data_type;
 use crate::model::ElementType;
 
 pub(super) fn cast(c: &mut Context<'_, '_>) -> Result {
+    if c.version < 6 {
+        // A name, as in the enumeration of the format.
+        let name = c.attributes.text("to", "")?;
+        let to = (1..=16).map(ElementType).find(|of| of.to_string() == name);
+        let to = to.ok_or_else(|| {
+            let name = crate::error::Short(name);
+            Problem::malformed(format!("it casts to \"{name}\""))
+        })?;
+        return cast_to(c, data_type(to)?);
+    }
     let to = c
         .attributes
         .optional_int("to")?
@@ -49,13 +59,15 @@ pub(super) fn bit_cast(c: &mut Context<'_, '_>) -> Result {
 
 fn cast_to(c: &mut Context<'_, '_>, to: DataType) -> Result {
     let saturates = c.attributes.flag("saturate", true)?;
-    if to == DataType::Float8E8M0 {
-        let mode = c.attributes.text("round_mode", "up")?;
-        if mode != "nearest" {
-            return Err(Problem::unsupported(format!(
-                "a conversion to {to} with round_mode = \"{}\"",
-                crate::error::Short(mode)
-            )));
+    if to == DataType::Float8E8M0 && c.input_type(0)? != to {
+        match c.attributes.text("round_mode", "up")? {
+            "nearest" => {}
+            "up" => return to_power_of_two(c, Some(saturates)),
+            "down" => return to_power_of_two(c, None),
+            mode => {
+                let mode = crate::error::Short(mode);
+                return Err(Problem::malformed(format!("its round_mode is \"{mode}\"")));
+            }
         }
     } else {
         c.attributes.ignore("round_mode");
@@ -74,6 +86,52 @@ fn cast_to(c: &mut Context<'_, '_>, to: DataType) -> Result {
         return c.bind_tensor(0, output);
     }
     let output = c.last().cast(input, to)?;
+    c.bind_tensor(0, output)
+}
+
+/// To Float8E8M0, an exponent alone: the size of each number rounded down to a power of two, or up
+/// if it is said whether numbers beyond the largest one become that, or else NaN.
+///
+/// The mantissa of the Float32 is cut off, or first made to carry. What remains is converted without
+/// rounding.
+fn to_power_of_two(c: &mut Context<'_, '_>, up: Option<bool>) -> Result {
+    let x = plain_input(c, 0)?;
+    let mut x = c.cast(x, DataType::Float32)?;
+    if let Some(saturates) = up {
+        let bits = |data_type| OutputDeclaration::of_type(data_type);
+        let integer = c.step_declared(BitCastDescriptor::new(), &[x], bits(DataType::Signed32))?;
+        // Without the sign, so that what is added to the size cannot change it.
+        let size = c.number(DataType::Signed32, &[], &[f64::from(i32::MAX)])?;
+        let size = c.binary(Binary::BitwiseAnd, integer, size)?;
+        let carry = c.number(DataType::Signed32, &[], &[f64::from(0x7f_ffff)])?;
+        let carried = c.binary(Binary::Add, size, carry)?;
+        // Infinity and NaN stay what they are.
+        let infinity = c.number(DataType::Signed32, &[], &[f64::from(0x7f80_0000)])?;
+        let special = ComparisonDescriptor::new(ComparisonOperation::GreaterOrEqual);
+        let special = c.step(special, &[size, infinity])?;
+        let mut carried = carried;
+        if saturates {
+            let most = c.number(DataType::Signed32, &[], &[f64::from(0x7f00_0000)])?;
+            carried = c.binary(Binary::Minimum, carried, most)?;
+        }
+        let rounded = c.step(SelectDescriptor::new(), &[special, size, carried])?;
+        x = c.step_declared(
+            BitCastDescriptor::new(),
+            &[rounded],
+            bits(DataType::Float32),
+        )?;
+    }
+    let bits = |data_type| OutputDeclaration::of_type(data_type);
+    let integer = c.step_declared(BitCastDescriptor::new(), &[x], bits(DataType::Signed32))?;
+    // Of a NaN, infinity is left, which becomes NaN.
+    let exponent = c.number(DataType::Signed32, &[], &[f64::from(0x7f80_0000)])?;
+    let exponent = c.binary(Binary::BitwiseAnd, integer, exponent)?;
+    let power = c.step_declared(
+        BitCastDescriptor::new(),
+        &[exponent],
+        bits(DataType::Float32),
+    )?;
+    let output = c.last().cast(power, DataType::Float8E8M0)?;
     c.bind_tensor(0, output)
 }
 

@@ -122,20 +122,6 @@ impl<'c, 'm> Context<'c, 'm> {
             .ok_or_else(|| Problem::malformed(format!("input {position}, {what}, is left out")))
     }
 
-    /// The elements of an integer input that becomes part of a layer, `most` at most; none where it
-    /// is absent.
-    pub(super) fn optional_integers(
-        &mut self,
-        position: usize,
-        most: usize,
-        what: &str,
-    ) -> Result<Option<Vec<i64>>> {
-        let constant = self.optional_constant(position, what)?;
-        constant
-            .map(|constant| constant.known_integers(most, what))
-            .transpose()
-    }
-
     /// Type, shape and quantization of a tensor of the network.
     pub(super) fn info(&self, id: TensorId) -> Result<&TensorInfo> {
         match self.lowering.builder.tensor(id) {

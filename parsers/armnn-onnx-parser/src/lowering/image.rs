@@ -3,14 +3,13 @@
 use armnn_backend_api::{
     BatchMatMulDescriptor, BinaryOperation as Binary, Col2ImDescriptor, DataType, GridPadding,
     GridSampleDescriptor, InterpolationMethod, NonMaxSuppressionDescriptor, PoolingAlgorithm,
-    RoiAlignDescriptor, Shape,
+    RoiAlignDescriptor,
 };
-use armnn_network::{OutputDeclaration, ParameterRule, TensorId};
+use armnn_network::{ParameterRule, TensorId};
 
 use super::constant::Constant;
 use super::context::{Context, described};
 use super::problem::{Problem, Result};
-use super::tensor_info::shape as shape_of;
 
 /// Values at positions of a grid.
 pub(super) fn grid_sample(c: &mut Context<'_, '_>) -> Result {
@@ -137,16 +136,15 @@ pub(super) fn slice(
 
 /// Columns of blocks put back to an image.
 pub(super) fn col2im(c: &mut Context<'_, '_>) -> Result {
-    let image = c.required_constant(1, "the image's shape")?;
-    let image = image.known_integers(Shape::MAX_RANK, "the image's shape")?;
-    let block = c.required_constant(2, "the block's shape")?;
-    let block = block.known_integers(Shape::MAX_RANK, "the block's shape")?;
-    let n = image.len();
-    if block.len() != n || image.iter().chain(&block).any(|&size| size < 1) {
-        return Err(Problem::malformed(format!(
-            "its image is {image:?} and its block {block:?}"
-        )));
-    }
+    let (image, block) = (c.input_shape(1)?, c.input_shape(2)?);
+    let n = match (image.dims(), block.dims()) {
+        (&[n], &[m]) if n >= 1 && (m == n || m < 0) => usize::try_from(n).unwrap_or(0),
+        _ => {
+            return Err(Problem::unsupported(format!(
+                "an image's shape of {image} numbers and a block's of {block}"
+            )));
+        }
+    };
     let list = |name: &str, default: u32, count: usize| -> Result<Vec<u32>> {
         let Some(list) = c.attributes.ints(name)? else {
             return Ok(vec![default; count]);
@@ -159,25 +157,16 @@ pub(super) fn col2im(c: &mut Context<'_, '_>) -> Result {
     };
     let (strides, dilations) = (list("strides", 1, n)?, list("dilations", 1, n)?);
     let pads = list("pads", 0, 2 * n)?;
-    let sizes: Option<Vec<u32>> = block.iter().map(|&size| u32::try_from(size).ok()).collect();
-    let sizes = sizes.ok_or_else(|| Problem::malformed(format!("its block is {block:?}")))?;
-    let mut descriptor = described(Col2ImDescriptor::new(&sizes))?;
+    // The block's shape, and the number of dimensions, come with the parameters.
+    let mut descriptor = described(Col2ImDescriptor::new(&vec![1; n]))?;
     descriptor.stride[..n].copy_from_slice(&strides);
     descriptor.dilation[..n].copy_from_slice(&dilations);
     let (before, after) = pads.split_at(n);
     descriptor.pad_before[..n].copy_from_slice(before);
     descriptor.pad_after[..n].copy_from_slice(after);
+    let parameters = [Some(c.input(1)?), Some(c.input(2)?)];
     let input = c.input(0)?;
-    let shape = c.shape(input)?;
-    let elements = block.iter().try_fold(1i64, |n, &size| n.checked_mul(size));
-    let elements = elements.ok_or_else(|| Problem::malformed("its block is too large"))?;
-    let &[batch, columns, _] = shape.dims() else {
-        return Err(Problem::malformed(format!("its input is {shape}")));
-    };
-    let channels = if columns < 0 { -1 } else { columns / elements };
-    let dims: Vec<i64> = [batch, channels].into_iter().chain(image).collect();
-    let declaration = OutputDeclaration::of_shape(shape_of(&dims)?);
-    c.emit_declared(descriptor, &[input], declaration)
+    c.emit_deferred(ParameterRule::Col2Im(descriptor), &[input], &parameters)
 }
 
 /// A grid of values of each region.

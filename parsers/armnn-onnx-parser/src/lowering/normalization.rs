@@ -311,20 +311,12 @@ pub(super) fn dropout(c: &mut Context<'_, '_>) -> Result {
         return training();
     }
     if c.version >= 12 && c.has_input(2) {
-        let Some(mode) = c.constant(2)? else {
-            return Err(Problem::unsupported(
-                "training_mode computed by the model; it must be constant",
-            ));
+        let mode = match c.constant(2)? {
+            Some(mode) => mode.known_integers(1, "training_mode")?,
+            None => return super::random::training_dropout(c),
         };
-        if mode.known_integers(1, "training_mode")? != [0] {
-            let ratio = match c.constant(1)? {
-                Some(ratio) => ratio.known_reals(1, "the ratio")?.first().copied(),
-                None if c.has_input(1) => None,
-                None => Some(0.5),
-            };
-            if ratio != Some(0.0) {
-                return training();
-            }
+        if mode != [0] {
+            return super::random::training_dropout(c);
         }
     }
     if c.has_output(1) {

@@ -13,10 +13,11 @@ use armnn_network::{SequenceOperation as Sequence, StringOperation};
 use super::context::Context;
 use super::problem::{Problem, Result};
 use super::{
-    activation, attention, casting, control_flow, convolution, einsum, elementwise, folding,
-    generation, image, linear_attention, loss, matrix, normalization, padding, pooling,
-    quantization, quantized_arithmetic, rearrangement, recurrent, reduction, repetition, reshaping,
-    resizing, selection, sequences, signal, slicing, strings, training,
+    activation, attention, casting, classical, control_flow, convolution, einsum, elementwise,
+    folding, generation, image, linear_attention, loss, matrix, ngrams, normalization, padding,
+    pooling, quantization, quantized_arithmetic, random, rearrangement, recurrent, reduction,
+    repetition, reshaping, resizing, selection, sequences, signal, slicing, strings, training,
+    tree_ensemble,
 };
 
 /// How an operator type is lowered.
@@ -67,6 +68,7 @@ fn entry(op_type: &str) -> Option<Row> {
         "Attention" => (23, 3..=7, attention::attention),
         "AveragePool" => (1, 1..=1, |c| pooling::pool(c, Pooling::Average)),
         "BatchNormalization" => (1, 5..=5, normalization::batch_normalization),
+        "Bernoulli" => (15, 1..=1, random::bernoulli),
         "BitCast" => (26, 1..=1, casting::bit_cast),
         "BitShift" => (11, 2..=2, elementwise::bit_shift),
         "BitwiseAnd" => (18, 2..=2, |c| elementwise::binary(c, Binary::BitwiseAnd)),
@@ -159,6 +161,7 @@ fn entry(op_type: &str) -> Option<Row> {
         "Mod" => (10, 2..=2, elementwise::modulo),
         "Mul" => (1, 2..=2, |c| elementwise::binary(c, Binary::Mul)),
         "Neg" => (1, 1..=1, |c| elementwise::unary(c, Unary::Neg)),
+        "Multinomial" => (7, 1..=1, random::multinomial),
         "NegativeLogLikelihoodLoss" => (12, 2..=3, loss::negative_log_likelihood),
         "NonMaxSuppression" => (10, 2..=5, image::non_max_suppression),
         "NonZero" => (9, 1..=1, selection::non_zero),
@@ -176,6 +179,10 @@ fn entry(op_type: &str) -> Option<Row> {
         "QuantizeLinear" => (10, 2..=3, quantization::quantize_linear),
         "RMSNormalization" => (23, 2..=2, normalization::rms_normalization),
         "RNN" => (1, 3..=6, recurrent::rnn),
+        "RandomNormal" => (1, 0..=0, random::normal),
+        "RandomNormalLike" => (1, 1..=1, random::normal_like),
+        "RandomUniform" => (1, 0..=0, random::uniform),
+        "RandomUniformLike" => (1, 1..=1, random::uniform_like),
         "Range" => (11, 3..=3, generation::range),
         "Reciprocal" => (1, 1..=1, |c| elementwise::unary(c, Unary::Reciprocal)),
         "ReduceL1" => (1, 1..=2, |c| reduction::reduce(c, Reduce::L1)),
@@ -188,6 +195,7 @@ fn entry(op_type: &str) -> Option<Row> {
         "ReduceProd" => (1, 1..=2, |c| reduction::reduce(c, Reduce::Prod)),
         "ReduceSum" => (1, 1..=2, |c| reduction::reduce(c, Reduce::Sum)),
         "ReduceSumSquare" => (1, 1..=2, |c| reduction::reduce(c, Reduce::SumSquare)),
+        "RegexFullMatch" => (20, 1..=1, strings::regex_full_match),
         "Relu" => (1, 1..=1, activation::relu),
         "Reshape" => (5, 2..=2, reshaping::reshape),
         "Resize" => (10, 1..=4, resizing::resize),
@@ -230,10 +238,12 @@ fn entry(op_type: &str) -> Option<Row> {
         "StringSplit" => (20, 1..=1, strings::split),
         "Sub" => (1, 2..=2, |c| elementwise::binary(c, Binary::Sub)),
         "Sum" => (1, 1..=usize::MAX, |c| elementwise::chain(c, Binary::Add)),
+        "SwiGLU" => (28, 2..=2, activation::swiglu),
         "Swish" => (24, 1..=1, |c| activation::with_alpha(c, Activation::Swish, 1.0)),
         "Tan" => (7, 1..=1, |c| elementwise::unary(c, Unary::Tan)),
         "Tanh" => (1, 1..=1, |c| activation::plain(c, Activation::TanH, 1.0, 1.0)),
         "TensorScatter" => (24, 2..=3, attention::tensor_scatter),
+        "TfIdfVectorizer" => (9, 1..=1, ngrams::tf_idf_vectorizer),
         "ThresholdedRelu" => (10, 1..=1, |c| activation::with_alpha(c, Activation::ThresholdedReLu, 1.0)),
         "Tile" => (6, 2..=2, repetition::tile),
         "TopK" => (1, 1..=2, reduction::top_k),
@@ -256,6 +266,13 @@ fn ml_entry(op_type: &str) -> Option<Row> {
         "ArrayFeatureExtractor" => (1, 2..=2, selection::array_feature_extractor),
         "LabelEncoder" => (2, 1..=1, strings::label_encoder),
         "Binarizer" => (1, 1..=1, activation::binarizer),
+        "FeatureVectorizer" => (1, 1..=usize::MAX, classical::feature_vectorizer),
+        "Imputer" => (1, 1..=1, classical::imputer),
+        "LinearRegressor" => (1, 1..=1, classical::linear_regressor),
+        "Normalizer" => (1, 1..=1, classical::normalizer),
+        "Scaler" => (1, 1..=1, classical::scaler),
+        "TreeEnsemble" => (5, 1..=1, tree_ensemble::tree_ensemble),
+        "TreeEnsembleRegressor" => (1, 1..=1, tree_ensemble::regressor),
         _ => return None,
     };
     Some(row)
@@ -296,6 +313,10 @@ impl Entry {
             };
             let problem = format!("it has {found} inputs, but takes {takes}");
             return Err(Problem::malformed(problem));
+        }
+        if context.version < 6 {
+            // What early versions said of memory.
+            context.attributes.ignore("consumed_inputs");
         }
         if !folding::fold(context)? {
             (self.lower)(context)?;

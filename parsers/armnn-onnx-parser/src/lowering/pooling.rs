@@ -1,12 +1,12 @@
 //! Pooling over windows, and over whole images.
 
 use armnn_backend_api::{
-    BinaryOperation as Binary, DataLayout, DataType, MaxPoolWithIndicesDescriptor,
-    OutputShapeRounding, PadDescriptor, PaddingMethod, PaddingMode, Pooling2dDescriptor,
-    Pooling3dDescriptor, PoolingAlgorithm, ReduceOperation, ScatterElementsDescriptor,
-    ScatterFunction, Shape, UnaryOperation as Unary,
+    BinaryOperation as Binary, ConcatDescriptor, DataLayout, DataType,
+    MaxPoolWithIndicesDescriptor, OutputShapeRounding, PaddingMethod, PaddingMode,
+    Pooling2dDescriptor, Pooling3dDescriptor, PoolingAlgorithm, ReduceOperation,
+    ScatterElementsDescriptor, ScatterFunction, UnaryOperation as Unary,
 };
-use armnn_network::{OutputDeclaration, TensorId};
+use armnn_network::{OutputDeclaration, PadLayout, ParameterRule, TensorId};
 
 use super::context::{Context, described};
 use super::problem::{Problem, Result};
@@ -213,7 +213,7 @@ pub(super) fn max_unpool(c: &mut Context<'_, '_>) -> Result {
     }
     let count = dims.iter().try_fold(1i64, |n, &dim| n.checked_mul(dim));
     let count = count.ok_or_else(too_large)?;
-    let said = c.optional_integers(2, Shape::MAX_RANK, "the output's shape")?;
+    let said = c.optional_input(2)?;
     let (input, indices) = (c.input(0)?, c.input(1)?);
     let all = vec![(0..shape.rank()).collect()];
     let values = c.merge_step(input, &all)?;
@@ -227,19 +227,23 @@ pub(super) fn max_unpool(c: &mut Context<'_, '_>) -> Result {
     )?;
     let scatter = ScatterElementsDescriptor::new(0, ScatterFunction::Update);
     let scattered = c.step(scatter, &[zeros, indices, values])?;
-    let grown = said.filter(|said| said[..] != dims);
-    c.is_last = grown.is_none();
+    c.is_last = said.is_none();
     let mut output = c.reshape_step(scattered, &dims)?;
-    if let Some(said) = grown {
-        if said.len() != dims.len() || said.iter().zip(&dims).any(|(a, b)| a < b) {
-            return Err(Problem::unsupported(format!(
-                "an output {said:?}, which is smaller than {dims:?}"
-            )));
-        }
-        let before = vec![0; dims.len()];
-        let after: Vec<i64> = said.iter().zip(&dims).map(|(a, b)| a - b).collect();
-        let pad = PadDescriptor::new(PaddingMode::Constant, 0.0, &before, &after);
-        output = c.last().step(described(pad)?, &[output])?;
+    if let Some(said) = said {
+        // What the output is larger by comes behind.
+        let known = c.integers(&dims)?;
+        let after = c.binary(Binary::Sub, said, known)?;
+        let before = c.integers(&vec![0; dims.len()])?;
+        let concat = ConcatDescriptor { axis: 0 };
+        let pads = c.step(concat, &[before, after])?;
+        let rule = ParameterRule::Pad {
+            mode: PaddingMode::Constant,
+            value: 0.0,
+            layout: PadLayout::Sides,
+            negative_as_none: false,
+        };
+        let parameters = [Some(pads), None, None];
+        output = c.last().step_deferred(rule, &[output], &parameters)?;
     }
     if c.info(indices)?.data_type != DataType::Signed64 {
         return Err(Problem::malformed("its indices are not INT64"));

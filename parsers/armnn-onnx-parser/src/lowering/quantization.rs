@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use armnn_backend_api::{
     BinaryOperation as Binary, BitCastDescriptor, DataType, DequantizeDescriptor, Quantization,
-    QuantizeDescriptor, UnaryOperation as Unary,
+    QuantizeDescriptor, QuantizeRounding, UnaryOperation as Unary,
 };
 use armnn_network::{OutputDeclaration, ParameterRule, TensorId};
 
@@ -142,7 +142,8 @@ pub(super) fn quantize_linear(c: &mut Context<'_, '_>) -> Result {
         let mut declaration = c.declaration(0)?;
         declaration.data_type = Some(to);
         declaration.quantization = Some(parameters.quantization()?);
-        return c.emit_declared(QuantizeDescriptor::new(), &[input], declaration);
+        let descriptor = QuantizeDescriptor::rounding_to(QuantizeRounding::ToEven);
+        return c.emit_declared(descriptor, &[input], declaration);
     }
     let x = c.input(0)?;
     let scale = aligned(c, 1)?;

@@ -2,7 +2,8 @@
 
 use armnn_backend_api::{
     ConcatDescriptor, DataLayout, DataType, DepthToSpaceDescriptor, DepthToSpaceMode,
-    ReverseSequenceDescriptor, SpaceToDepthDescriptor, TransposeDescriptor, TriluDescriptor,
+    GatherDescriptor, ReverseSequenceDescriptor, SpaceToDepthDescriptor, TransposeDescriptor,
+    TriluDescriptor,
 };
 
 use super::context::{Context, axis, described, small};
@@ -13,6 +14,7 @@ pub(super) fn concat(c: &mut Context<'_, '_>) -> Result {
     let along = c
         .attributes
         .optional_int("axis")?
+        .or((c.version < 4).then_some(1))
         .ok_or_else(|| Problem::malformed("it has no axis"))?;
     let along = axis(along, rank)?;
     let inputs = c.inputs()?;
@@ -66,10 +68,33 @@ pub(super) fn depth_to_space(c: &mut Context<'_, '_>) -> Result {
 pub(super) fn space_to_depth(c: &mut Context<'_, '_>) -> Result {
     let size = block_size(c)?;
     let input = c.input(0)?;
-    c.emit(
-        SpaceToDepthDescriptor::new(size, DataLayout::Nchw),
-        &[input],
-    )
+    let descriptor = SpaceToDepthDescriptor::new(size, DataLayout::Nchw);
+    match c.attributes.text("mode", "DCR")? {
+        "DCR" => return c.emit(descriptor, &[input]),
+        "CRD" => {}
+        other => {
+            let other = crate::error::Short(other);
+            return Err(Problem::malformed(format!("its mode is \"{other}\"")));
+        }
+    }
+    // The same channels, with those of one channel of the input next to each other.
+    let shape = c.shape(input)?;
+    let Some(&channels) = shape.dims().get(1).filter(|&&channels| channels >= 0) else {
+        return Err(Problem::unsupported(format!(
+            "mode \"CRD\" of an input {shape} with unknown channels"
+        )));
+    };
+    let blocks = i64::from(size) * i64::from(size);
+    let count = blocks
+        .checked_mul(channels)
+        .and_then(|count| usize::try_from(count).ok());
+    c.pay_for(count.unwrap_or(usize::MAX).saturating_mul(size_of::<i64>()))?;
+    let order =
+        (0..channels).flat_map(|channel| (0..blocks).map(move |at| at * channels + channel));
+    let order: Vec<i64> = order.collect();
+    let deep = c.step(descriptor, &[input])?;
+    let order = c.integers(&order)?;
+    c.emit(GatherDescriptor { axis: 1 }, &[deep, order])
 }
 
 fn block_size(c: &Context<'_, '_>) -> Result<u32> {

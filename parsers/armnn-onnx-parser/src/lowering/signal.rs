@@ -3,8 +3,8 @@
 use std::f64::consts::TAU;
 
 use armnn_backend_api::{
-    BinaryOperation as Binary, ComparisonDescriptor, ComparisonOperation, ConcatDescriptor,
-    DataType, DftDescriptor, GatherDescriptor, PaddingMode, SelectDescriptor,
+    BinaryOperation as Binary, ComparisonDescriptor, ComparisonOperation as Comparison,
+    ConcatDescriptor, DataType, DftDescriptor, GatherDescriptor, PaddingMode, SelectDescriptor,
     UnaryOperation as Unary,
 };
 use armnn_network::{PadLayout, ParameterRule, TensorId};
@@ -142,7 +142,7 @@ pub(super) fn dft(c: &mut Context<'_, '_>) -> Result {
 
 /// The permutation that exchanges the axis that an input says with the last but one.
 fn exchanged(c: &mut Context<'_, '_>, rank: usize) -> Result<TensorId> {
-    let equal = ComparisonDescriptor::new(ComparisonOperation::Equal);
+    let equal = ComparisonDescriptor::new(Comparison::Equal);
     let count = i64::try_from(rank).unwrap_or(0);
     let given = c.input(2)?;
     let given = c.cast(given, DataType::Signed64)?;
@@ -235,6 +235,11 @@ const MOST_WEIGHTS: usize = 1 << 22;
 /// Triangles over the bins of a spectrum, equally wide on the mel scale.
 pub(super) fn mel_weight_matrix(c: &mut Context<'_, '_>) -> Result {
     let to = data_type_of(c.attributes.int("output_datatype", 1)?)?;
+    for position in 0..5 {
+        if c.constant(position)?.is_none() {
+            return computed_mel_weights(c, to);
+        }
+    }
     let mut numbers = [0.0; 5];
     let names = [
         "num_mel_bins",
@@ -298,4 +303,93 @@ pub(super) fn mel_weight_matrix(c: &mut Context<'_, '_>) -> Result {
     let dims = [n_bins as i64, n_bands as i64];
     let constant = Constant::reals(to, &dims, &weights)?;
     c.bind_constant(0, constant)
+}
+
+/// The same where the model computes the numbers, in Float64.
+fn computed_mel_weights(c: &mut Context<'_, '_>, to: DataType) -> Result {
+    let real = DataType::Float64;
+    let number = |c: &mut Context<'_, '_>, value| c.number(real, &[], &[value]);
+    let mut given = Vec::with_capacity(5);
+    for position in 0..5 {
+        given.push(c.merged_input(position, &[])?);
+    }
+    let count = |c: &mut Context<'_, '_>, id, factor: i64, more: i64| {
+        let integer = |value: i64| Constant::integers(DataType::Signed64, &[], &[value]);
+        let (factor, more) = (integer(factor), integer(more));
+        let (factor, more) = (c.add_constant(&factor)?, c.add_constant(&more)?);
+        let id = c.cast(id, DataType::Signed64)?;
+        let part = c.binary(Binary::Div, id, factor)?;
+        c.binary(Binary::Add, part, more)
+    };
+    // One edge before each band, and two behind the last.
+    let n_edges = count(c, given[0], 1, 2)?;
+    let n_bins = count(c, given[1], 2, 1)?;
+    let edges = counted(c, n_edges)?;
+    let bins = counted(c, n_bins)?;
+    let bins = c.merge_step(bins, &[vec![0], vec![]])?;
+    let mut reals = Vec::with_capacity(5);
+    for &id in &given {
+        reals.push(c.cast(id, real)?);
+    }
+    let mel = |c: &mut Context<'_, '_>, hertz| {
+        let (scale, one) = (number(c, 700.0)?, number(c, 1.0)?);
+        let ratio = c.binary(Binary::Div, hertz, scale)?;
+        let ratio = c.binary(Binary::Add, ratio, one)?;
+        let logarithm = c.unary(Unary::Log, ratio)?;
+        let factor = number(c, 2595.0 / std::f64::consts::LN_10)?;
+        c.binary(Binary::Mul, logarithm, factor)
+    };
+    let (low, high) = (mel(c, reals[3])?, mel(c, reals[4])?);
+    let range = c.binary(Binary::Sub, high, low)?;
+    let two = number(c, 2.0)?;
+    let intervals = c.binary(Binary::Add, reals[0], two)?;
+    let step = c.binary(Binary::Div, range, intervals)?;
+    let edges = c.binary(Binary::Mul, edges, step)?;
+    let edges = c.binary(Binary::Add, edges, low)?;
+    let factor = number(c, std::f64::consts::LN_10 / 2595.0)?;
+    let power = c.binary(Binary::Mul, edges, factor)?;
+    let power = c.unary(Unary::Exp, power)?;
+    let (one, scale) = (number(c, 1.0)?, number(c, 700.0)?);
+    let hertz = c.binary(Binary::Sub, power, one)?;
+    let hertz = c.binary(Binary::Mul, hertz, scale)?;
+    let length = c.binary(Binary::Add, reals[1], one)?;
+    let places = c.binary(Binary::Mul, hertz, length)?;
+    let places = c.binary(Binary::Div, places, reals[2])?;
+    let places = c.unary(Unary::Floor, places)?;
+    let part = |c: &mut Context<'_, '_>, start: i64, end: i64| {
+        let (start, end) = (c.integers(&[start])?, c.integers(&[end])?);
+        c.step_deferred(ParameterRule::Slice, &[places], &[Some(start), Some(end)])
+    };
+    let (left, centre) = (part(c, 0, -2)?, part(c, 1, -1)?);
+    let right = part(c, 2, i64::MAX)?;
+    let ratio = |c: &mut Context<'_, '_>, from, to, over, under| {
+        let above = c.binary(Binary::Sub, to, from)?;
+        let below = c.binary(Binary::Sub, over, under)?;
+        c.binary(Binary::Div, above, below)
+    };
+    let rises = ratio(c, left, bins, centre, left)?;
+    let falls = ratio(c, bins, right, right, centre)?;
+    let zero = number(c, 0.0)?;
+    let choose = |c: &mut Context<'_, '_>, comparison, x, y, then, otherwise| {
+        let condition = c.step(ComparisonDescriptor::new(comparison), &[x, y])?;
+        c.step(SelectDescriptor::new(), &[condition, then, otherwise])
+    };
+    let rising = choose(c, Comparison::GreaterOrEqual, bins, left, rises, zero)?;
+    let peak = choose(c, Comparison::Equal, bins, centre, one, zero)?;
+    let falling = choose(c, Comparison::Less, bins, right, falls, peak)?;
+    let weights = choose(c, Comparison::Less, bins, centre, rising, falling)?;
+    let output = c.last().cast(weights, to)?;
+    c.bind_tensor(0, output)
+}
+
+/// The numbers from 0 to below one, as Float64.
+fn counted(c: &mut Context<'_, '_>, count: TensorId) -> Result<TensorId> {
+    let integer = |value: i64| Constant::integers(DataType::Signed64, &[], &[value]);
+    let (zero, one) = (c.add_constant(&integer(0))?, c.add_constant(&integer(1))?);
+    let rule = ParameterRule::Range {
+        rounded_quotient: false,
+    };
+    let numbers = [zero, count, one];
+    let line = c.step_deferred(rule, &numbers, &numbers.map(Some))?;
+    c.cast(line, DataType::Float64)
 }

@@ -1,7 +1,7 @@
 //! Tensors of strings, which the runtime handles itself.
 
 use armnn_backend_api::DataType;
-use armnn_network::{LetterCase, RuntimeOperation, StringOperation, ValueType};
+use armnn_network::{LetterCase, Pattern, RuntimeOperation, StringOperation, ValueType};
 use bytes::Bytes;
 use std::collections::HashMap;
 
@@ -66,6 +66,16 @@ pub(super) fn split(c: &mut Context<'_, '_>) -> Result {
         None => None,
     };
     plain(c, StringOperation::Split { delimiter, most })
+}
+
+/// Whether a pattern matches the whole of each string.
+pub(super) fn regex_full_match(c: &mut Context<'_, '_>) -> Result {
+    let text = c.attributes.text("pattern", "")?;
+    let pattern = Pattern::new(text).map_err(|problem| {
+        let text = crate::error::Short(text);
+        Problem::unsupported(format!("the pattern \"{text}\": {problem}"))
+    })?;
+    plain(c, StringOperation::Match(pattern))
 }
 
 /// Numbers for strings, of ai.onnx.ml.

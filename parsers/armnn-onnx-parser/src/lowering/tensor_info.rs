@@ -68,12 +68,8 @@ pub(super) fn tensor_info(value_type: Option<&ValueType>) -> Result<TensorInfo> 
 /// What the file says of a value, if it says all.
 pub(super) fn network_type(value_type: Option<&ValueType>) -> Result<NetworkType> {
     Ok(match value_type {
-        Some(ValueType::Sequence(of)) => {
-            NetworkType::Sequence(Box::new(network_type(Some(of.as_ref()))?))
-        }
-        Some(ValueType::Optional(of)) => {
-            NetworkType::Optional(Box::new(network_type(Some(of.as_ref()))?))
-        }
+        Some(ValueType::Sequence(of)) => NetworkType::Sequence(Box::new(element_type(of)?)),
+        Some(ValueType::Optional(of)) => NetworkType::Optional(Box::new(element_type(of)?)),
         Some(
             strings @ ValueType::Tensor {
                 element_type: ElementType::STRING,
@@ -85,4 +81,16 @@ pub(super) fn network_type(value_type: Option<&ValueType>) -> Result<NetworkType
         },
         _ => NetworkType::Tensor(tensor_info(value_type)?),
     })
+}
+
+/// What the file says of values in a sequence or an optional: of tensors, it often leaves out how
+/// many dimensions they have, and what is put in says it.
+fn element_type(value_type: &ValueType) -> Result<NetworkType> {
+    match value_type {
+        ValueType::Tensor {
+            dims: None,
+            element_type,
+        } => data_type(*element_type).map(|_| NetworkType::unknown()),
+        other => network_type(Some(other)),
+    }
 }
