@@ -27,6 +27,7 @@ mod image;
 mod linear_attention;
 mod loss;
 mod matrix;
+mod microsoft;
 mod normalization;
 mod operators;
 mod padding;

@@ -14,7 +14,7 @@ use super::context::Context;
 use super::problem::{Problem, Result};
 use super::{
     activation, attention, casting, control_flow, convolution, einsum, elementwise, folding,
-    generation, image, linear_attention, loss, matrix, normalization, padding, pooling,
+    generation, image, linear_attention, loss, matrix, microsoft, normalization, padding, pooling,
     quantization, quantized_arithmetic, rearrangement, recurrent, reduction, repetition, reshaping,
     resizing, selection, sequences, signal, slicing, strings, training,
 };
@@ -36,12 +36,13 @@ pub(super) fn lowering_of(domain: &str, op_type: &str, version: i64) -> Option<E
         "ai.onnx.ml" => ml_entry(op_type)?,
         "ai.onnx.preview" => preview_entry(op_type)?,
         "ai.onnx.preview.training" => training_entry(op_type)?,
+        "com.microsoft" => microsoft::microsoft_entry(op_type)?,
         _ => return None,
     };
     (version >= since).then_some(Entry { inputs, lower })
 }
 
-type Row = (
+pub(super) type Row = (
     i64,
     RangeInclusive<usize>,
     fn(&mut Context<'_, '_>) -> Result,
