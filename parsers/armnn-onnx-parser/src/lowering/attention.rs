@@ -118,7 +118,7 @@ pub(super) fn attention(c: &mut Context<'_, '_>) -> Result {
 }
 
 /// 1 through the root of the size of a head, unless something else is said.
-fn scale(c: &mut Context<'_, '_>, q: TensorId) -> Result<TensorId> {
+pub(super) fn scale(c: &mut Context<'_, '_>, q: TensorId) -> Result<TensorId> {
     if let Some(scale) = c.attributes.optional_float("scale")?.filter(|&s| s != 0.0) {
         return c.number(DataType::Float32, &[], &[scale.into()]);
     }
@@ -133,7 +133,7 @@ fn scale(c: &mut Context<'_, '_>, q: TensorId) -> Result<TensorId> {
 }
 
 /// The products of queries and keys, [B, Hq, L, S].
-fn scores(c: &mut Context<'_, '_>, q: TensorId, k: TensorId) -> Result<TensorId> {
+pub(super) fn scores(c: &mut Context<'_, '_>, q: TensorId, k: TensorId) -> Result<TensorId> {
     let product = BatchMatMulDescriptor::new(false, true);
     match sharing(c, q, k)? {
         None => c.step(product, &[q, k]),
@@ -148,7 +148,7 @@ fn scores(c: &mut Context<'_, '_>, q: TensorId, k: TensorId) -> Result<TensorId>
 
 /// The weights times the values, which writes the first output; with heads put behind each other
 /// if they are `packed`.
-fn weighted(
+pub(super) fn weighted(
     c: &mut Context<'_, '_>,
     weights: TensorId,
     v: TensorId,
@@ -357,7 +357,7 @@ fn padded_mask(c: &mut Context<'_, '_>, mask: TensorId, keys: TensorId) -> Resul
 }
 
 /// 0, 1, … below a number, which is a list of one.
-fn range(c: &mut Context<'_, '_>, limit: TensorId) -> Result<TensorId> {
+pub(super) fn range(c: &mut Context<'_, '_>, limit: TensorId) -> Result<TensorId> {
     let limit = c.merge_step(limit, &[])?;
     let zero = c.add_constant(&Constant::integers(DataType::Signed64, &[], &[0]))?;
     let one = c.add_constant(&Constant::integers(DataType::Signed64, &[], &[1]))?;
@@ -407,7 +407,7 @@ fn modified(c: &mut Context<'_, '_>, name: &str, x: TensorId) -> Result<TensorId
 /// Pairs of elements of each head turned by angles that depend on the position.
 pub(super) fn rotary_embedding(c: &mut Context<'_, '_>) -> Result {
     let interleaved = c.attributes.flag("interleaved", false)?;
-    let turned = c.attributes.int("rotary_embedding_dim", 0)?;
+    let elements = c.attributes.int("rotary_embedding_dim", 0)?;
     let heads = c.attributes.int("num_heads", 0)?;
     let input = c.input(0)?;
     let packed = c.shape(input)?.rank() == 3;
@@ -426,9 +426,49 @@ pub(super) fn rotary_embedding(c: &mut Context<'_, '_>) -> Result {
     for table in &mut tables {
         *table = c.merge_step(*table, &[vec![0], vec![1], vec![], vec![2]])?;
     }
+    let how = Turned {
+        interleaved,
+        elements,
+    };
+    let output = turned(c, x, tables, how)?;
+    let output = match packed {
+        true => c
+            .last()
+            .merge_step(output, &[vec![0], vec![1], vec![2, 3]])?,
+        false => c.last().transpose(output, &[0, 2, 1, 3])?,
+    };
+    c.bind_tensor(0, output)
+}
+
+/// Which elements of a head are turned.
+#[derive(Clone, Copy)]
+pub(super) struct Turned {
+    /// Whether pairs stand side by side, or their halves behind each other.
+    pub(super) interleaved: bool,
+    /// How many elements are turned; 0 for as many as the tables say.
+    pub(super) elements: i64,
+}
+
+/// x, [B, L, H, D], with pairs of elements turned by angles, whose cosines and sines are
+/// [B, L, 1, D / 2].
+pub(super) fn turned(
+    c: &mut Context<'_, '_>,
+    x: TensorId,
+    tables: [TensorId; 2],
+    how: Turned,
+) -> Result<TensorId> {
     let [cosine, sine] = tables;
+    let Turned {
+        interleaved,
+        elements,
+    } = how;
     let size = c.shape(x)?.dims().get(3).copied().unwrap_or(-1);
-    let turned = if turned == 0 { size } else { turned };
+    let half = c.shape(cosine)?.dims().last().copied().unwrap_or(-1);
+    let turned = match elements {
+        0 if half > 0 => half.saturating_mul(2),
+        0 => size,
+        elements => elements,
+    };
     if turned < 0 || turned % 2 != 0 {
         return Err(Problem::unsupported(format!(
             "{turned} elements of a head to be turned; their number must be known and even"
@@ -469,13 +509,7 @@ pub(super) fn rotary_embedding(c: &mut Context<'_, '_>) -> Result {
         let rest = part(c, turned, i64::MAX, 1)?;
         output = c.step(ConcatDescriptor { axis: 3 }, &[output, rest])?;
     }
-    let output = match packed {
-        true => c
-            .last()
-            .merge_step(output, &[vec![0], vec![1], vec![2, 3]])?,
-        false => c.last().transpose(output, &[0, 2, 1, 3])?,
-    };
-    c.bind_tensor(0, output)
+    Ok(output)
 }
 
 /// An update written into a cache, for each batch from an index on.

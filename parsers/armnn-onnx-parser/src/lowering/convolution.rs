@@ -15,13 +15,18 @@ use super::windows::{
 };
 
 pub(super) fn conv(c: &mut Context<'_, '_>) -> Result {
-    let (spatial, size) = directions(c)?;
-    let windows = windows(c, &spatial, Some(&size))?;
+    let windows = windows_of(c)?;
     let input = c.input(0)?;
     let weights = c.input(1)?;
     let bias = c.optional_input(2)?;
     let output = convolution(c, input, weights, bias, &windows, true)?;
     c.bind_tensor(0, output)
+}
+
+/// The windows that attributes and weights say.
+pub(super) fn windows_of(c: &mut Context<'_, '_>) -> Result<Windows> {
+    let (spatial, size) = directions(c)?;
+    windows(c, &spatial, Some(&size))
 }
 
 /// The convolution of tensors as ONNX has them; `last` says whether it writes the first output.

@@ -209,6 +209,21 @@ impl Context<'_, '_> {
         self.step_deferred(rule, &[input], &[Some(target)])
     }
 
+    /// Elements from a start to an end, along a dimension.
+    pub(super) fn sliced(
+        &mut self,
+        x: TensorId,
+        along: usize,
+        start: i64,
+        end: i64,
+    ) -> Result<TensorId> {
+        let along = i64::try_from(along).map_err(|_| Problem::malformed("an axis"))?;
+        let (start, end) = (self.integers(&[start])?, self.integers(&[end])?);
+        let axes = self.integers(&[along])?;
+        let parameters = [Some(start), Some(end), Some(axes)];
+        self.step_deferred(ParameterRule::Slice, &[x], &parameters)
+    }
+
     pub(super) fn unary(&mut self, operation: UnaryOperation, x: TensorId) -> Result<TensorId> {
         self.step(ElementwiseUnaryDescriptor::new(operation), &[x])
     }

@@ -1,7 +1,7 @@
 //! Operators whose output does not depend on elements: constants, and what follows from shapes.
 
 use armnn_backend_api::{DataType, ReduceDescriptor, ReduceOperation, Shape};
-use armnn_network::ParameterRule;
+use armnn_network::{ParameterRule, TensorId};
 
 use super::constant::Constant;
 use super::context::{Context, described};
@@ -109,7 +109,13 @@ pub(super) fn size(c: &mut Context<'_, '_>) -> Result {
 
 /// Numbers from a start to below a limit in steps.
 pub(super) fn range(c: &mut Context<'_, '_>) -> Result {
-    let mut numbers = c.inputs()?;
+    let numbers = c.inputs()?;
+    range_of(c, &numbers)
+}
+
+/// The same of start, limit and delta.
+pub(super) fn range_of(c: &mut Context<'_, '_>, numbers: &[TensorId]) -> Result {
+    let mut numbers = numbers.to_vec();
     for id in &mut numbers {
         *id = c.merge_step(*id, &[])?;
     }

@@ -47,6 +47,12 @@ pub(super) fn without_vectors(
 
 /// alpha A B + beta C, with A and B transposed as the attributes say.
 pub(super) fn gemm(c: &mut Context<'_, '_>) -> Result {
+    let output = product(c, true)?;
+    c.bind_tensor(0, output)
+}
+
+/// The same as a step; `last` says whether it writes the first output.
+pub(super) fn product(c: &mut Context<'_, '_>, last: bool) -> Result<TensorId> {
     let alpha = c.attributes.float("alpha", 1.0)?;
     let beta = c.attributes.float("beta", 1.0)?;
     let transpose_a = c.attributes.flag("transA", false)?;
@@ -84,25 +90,26 @@ pub(super) fn gemm(c: &mut Context<'_, '_>) -> Result {
             let rank = c.input_shape(2)?.rank();
             inputs.push(c.merged_input(2, &[(0..rank).collect()])?);
         }
-        return c.emit(FullyConnectedDescriptor::new(transpose_b), &inputs);
+        c.is_last = last;
+        return c.step(FullyConnectedDescriptor::new(transpose_b), &inputs);
     }
     let product = BatchMatMulDescriptor::new(transpose_a, transpose_b);
     let Some(_) = bias else {
         if alpha == 1.0 {
-            return c.emit(product, &[a, b]);
+            c.is_last = last;
+            return c.step(product, &[a, b]);
         }
         let product = c.step(product, &[a, b])?;
         let inputs = scale_inputs(c, product, alpha)?;
-        return c.emit(ElementwiseBinaryDescriptor::new(Binary::Mul), &inputs);
+        c.is_last = last;
+        return c.step(ElementwiseBinaryDescriptor::new(Binary::Mul), &inputs);
     };
     let product = c.step(product, &[a, b])?;
     let product = scaled(c, product, alpha)?;
     let addend = c.input(2)?;
     let addend = scaled(c, addend, beta)?;
-    c.emit(
-        ElementwiseBinaryDescriptor::new(Binary::Add),
-        &[product, addend],
-    )
+    c.is_last = last;
+    c.binary(Binary::Add, product, addend)
 }
 
 fn scaled(c: &mut Context<'_, '_>, input: TensorId, factor: f32) -> Result<TensorId> {

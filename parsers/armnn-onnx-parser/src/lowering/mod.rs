@@ -29,6 +29,7 @@ mod linear_attention;
 mod loss;
 mod matrix;
 mod ngrams;
+mod microsoft;
 mod normalization;
 mod operators;
 mod padding;

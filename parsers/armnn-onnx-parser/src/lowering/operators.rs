@@ -13,11 +13,7 @@ use armnn_network::{SequenceOperation as Sequence, StringOperation};
 use super::context::Context;
 use super::problem::{Problem, Result};
 use super::{
-    activation, attention, casting, classical, control_flow, convolution, einsum, elementwise,
-    folding, generation, image, linear_attention, loss, matrix, ngrams, normalization, padding,
-    pooling, quantization, quantized_arithmetic, random, rearrangement, recurrent, reduction,
-    repetition, reshaping, resizing, selection, sequences, signal, slicing, strings, training,
-    tree_ensemble,
+    activation, attention, casting, classical, control_flow, convolution, einsum, elementwise, folding, generation, image, linear_attention, loss, matrix, microsoft, ngrams, normalization, padding, pooling, quantization, quantized_arithmetic, random, rearrangement, recurrent, reduction, repetition, reshaping, resizing, selection, sequences, signal, slicing, strings, training, tree_ensemble,
 };
 
 /// How an operator type is lowered.
@@ -37,12 +33,13 @@ pub(super) fn lowering_of(domain: &str, op_type: &str, version: i64) -> Option<E
         "ai.onnx.ml" => ml_entry(op_type)?,
         "ai.onnx.preview" => preview_entry(op_type)?,
         "ai.onnx.preview.training" => training_entry(op_type)?,
+        "com.microsoft" => microsoft::microsoft_entry(op_type)?,
         _ => return None,
     };
     (version >= since).then_some(Entry { inputs, lower })
 }
 
-type Row = (
+pub(super) type Row = (
     i64,
     RangeInclusive<usize>,
     fn(&mut Context<'_, '_>) -> Result,

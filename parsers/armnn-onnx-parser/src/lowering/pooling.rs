@@ -34,7 +34,7 @@ fn windows_of(c: &mut Context<'_, '_>) -> Result<Windows> {
 }
 
 /// The layer; `last` says whether it writes the first output.
-fn pooling(
+pub(super) fn pooling(
     c: &mut Context<'_, '_>,
     input: TensorId,
     algorithm: PoolingAlgorithm,

@@ -66,7 +66,7 @@ pub(super) fn mat_mul_integer(c: &mut Context<'_, '_>) -> Result {
 
 /// Inputs: x, weights, and their zero points; the output is exact.
 pub(super) fn conv_integer(c: &mut Context<'_, '_>) -> Result {
-    let (windows, product_type) = windows_of(c, 1)?;
+    let (windows, product_type) = windows_of(c, 1, false)?;
     let x = difference(c, 0, 2, product_type, Along::Rows)?;
     let w = difference(c, 1, 3, product_type, Along::Channels)?;
     let sums = convolution(c, x, w, None, &windows, false)?;
@@ -77,8 +77,17 @@ pub(super) fn conv_integer(c: &mut Context<'_, '_>) -> Result {
 /// Inputs: x, weights and y, each with a scale and a zero point behind it (of y only these); the
 /// bias, whose scale is the product of those of x and the weights.
 pub(super) fn q_linear_conv(c: &mut Context<'_, '_>) -> Result {
-    let (windows, product_type) = windows_of(c, 3)?;
-    let x = difference(c, 0, 2, product_type, Along::Rows)?;
+    q_linear_conv_of(c, false)
+}
+
+/// The same with images whose channels may be the last dimension.
+pub(super) fn q_linear_conv_of(c: &mut Context<'_, '_>, channels_last: bool) -> Result {
+    let (windows, product_type) = windows_of(c, 3, channels_last)?;
+    let mut x = difference(c, 0, 2, product_type, Along::Rows)?;
+    if channels_last {
+        let rank = c.shape(x)?.rank();
+        x = c.transpose(x, &last_to_second(rank))?;
+    }
     let w = difference(c, 3, 5, product_type, Along::Channels)?;
     let bias = match c.optional_input(8)? {
         Some(bias) => Some(c.cast(bias, product_type)?),
@@ -97,16 +106,39 @@ pub(super) fn q_linear_conv(c: &mut Context<'_, '_>) -> Result {
     let y_scale = real_parameter(c, 6, Along::Rows)?;
     let factor = c.binary(Binary::Mul, x_scale, w_scale)?;
     let factor = c.binary(Binary::Div, factor, y_scale)?;
-    let quotient = c.binary(Binary::Mul, sums, factor)?;
+    let mut quotient = c.binary(Binary::Mul, sums, factor)?;
+    if channels_last {
+        let rank = c.shape(quotient)?.rank();
+        quotient = c.transpose(quotient, &second_to_last(rank))?;
+    }
     let zero_point = parameter(c, 7, Along::Rows)?;
     let numbers = c.info(zero_point)?.data_type;
     let output = rounded(c, quotient, Some(zero_point), numbers, true)?;
     c.bind_tensor(0, output)
 }
 
+/// The permutation that makes the last dimension the second.
+pub(super) fn last_to_second(rank: usize) -> Vec<usize> {
+    let last = rank.saturating_sub(1);
+    [0, last].into_iter().chain(1..last).collect()
+}
+
+/// The permutation that makes the second dimension the last.
+pub(super) fn second_to_last(rank: usize) -> Vec<usize> {
+    [0].into_iter().chain(2..rank).chain([1]).collect()
+}
+
 /// To UINT8: scale and zero point follow from the smallest and the largest element, and 0.
 pub(super) fn dynamic_quantize_linear(c: &mut Context<'_, '_>) -> Result {
     let x = c.input(0)?;
+    let (scale, zero_point) = dynamic_parameters(c, x)?;
+    let quotient = c.binary(Binary::Div, x, scale)?;
+    let output = rounded(c, quotient, Some(zero_point), DataType::UInt8, true)?;
+    c.bind_all(&[output, scale, zero_point])
+}
+
+/// Scale and zero point for numbers of UINT8.
+fn dynamic_parameters(c: &mut Context<'_, '_>, x: TensorId) -> Result<(TensorId, TensorId)> {
     let axes: Vec<usize> = (0..c.shape(x)?.rank()).collect();
     let zero = c.number_like(x, 0.0)?;
     let largest = c.reduce(Reduce::Max, x, &axes, false)?;
@@ -125,9 +157,25 @@ pub(super) fn dynamic_quantize_linear(c: &mut Context<'_, '_>) -> Result {
     let zero_point = c.binary(Binary::Div, negative, scale)?;
     let zero_point = c.unary(Unary::Round, zero_point)?;
     let zero_point = c.cast(zero_point, DataType::UInt8)?;
+    Ok((scale, zero_point))
+}
+
+/// What the numbers of UINT8 that stand for x are, less their zero point, as floating point; and
+/// their scale.
+pub(super) fn dynamic_difference(
+    c: &mut Context<'_, '_>,
+    x: TensorId,
+) -> Result<(TensorId, TensorId)> {
+    let (scale, zero_point) = dynamic_parameters(c, x)?;
+    let zero_point = c.cast(zero_point, DataType::Float32)?;
     let quotient = c.binary(Binary::Div, x, scale)?;
-    let output = rounded(c, quotient, Some(zero_point), DataType::UInt8, true)?;
-    c.bind_all(&[output, scale, zero_point])
+    let whole = c.unary(Unary::Round, quotient)?;
+    // Bounds of UINT8, less the zero point.
+    let least = c.unary(Unary::Neg, zero_point)?;
+    let most = c.number_like(x, 255.0)?;
+    let most = c.binary(Binary::Sub, most, zero_point)?;
+    let whole = c.binary(Binary::Maximum, whole, least)?;
+    Ok((c.binary(Binary::Minimum, whole, most)?, scale))
 }
 
 /// Along which dimension a list of scales or zero points lies.
@@ -190,7 +238,7 @@ fn channel_groups(behind: usize) -> Vec<Vec<usize>> {
 }
 
 /// Floating point that holds sums of so many products of 8-bit numbers.
-fn exact_type(products: Option<i64>) -> DataType {
+pub(super) fn exact_type(products: Option<i64>) -> DataType {
     match products {
         Some(0..=MOST_PRODUCTS) => DataType::Float32,
         _ => DataType::Float64,
@@ -215,9 +263,17 @@ fn product(
 }
 
 /// The windows of a convolution whose weights are an input, and what its sums are computed in.
-fn windows_of(c: &mut Context<'_, '_>, weights: usize) -> Result<(Windows, DataType)> {
+fn windows_of(
+    c: &mut Context<'_, '_>,
+    weights: usize,
+    channels_last: bool,
+) -> Result<(Windows, DataType)> {
     let (shape, weights) = (c.input_shape(0)?, c.input_shape(weights)?);
-    let (Some(spatial), Some(size)) = (shape.dims().get(2..), weights.dims().get(2..)) else {
+    let spatial = match channels_last {
+        true => shape.dims().get(1..shape.rank().saturating_sub(1)),
+        false => shape.dims().get(2..),
+    };
+    let (Some(spatial), Some(size)) = (spatial, weights.dims().get(2..)) else {
         return Err(Problem::malformed(format!(
             "its input is {shape} and its weights are {weights}"
         )));

@@ -1,0 +1,90 @@
+//! Windows over quantized images, with channels in the second or the last dimension.
+
+use armnn_backend_api::{PoolingAlgorithm, ReduceOperation};
+use armnn_network::TensorId;
+
+use super::quantized::{quantized_output, real};
+use crate::lowering::context::Context;
+use crate::lowering::pooling::pooling;
+use crate::lowering::problem::{Problem, Result};
+use crate::lowering::quantized_arithmetic::{last_to_second, q_linear_conv_of, second_to_last};
+use crate::lowering::windows::{Windows, windows};
+
+/// Inputs: x, its scale and zero point, scale and zero point of the output.
+pub(super) fn average_pool(c: &mut Context<'_, '_>) -> Result {
+    let channels_last = c.attributes.flag("channels_last", false)?;
+    let padding_counts = c.attributes.flag("count_include_pad", false)?;
+    let windows = windows_of(c, channels_last)?;
+    let x = real(c, [0, 1, 2])?;
+    let x = channels_second(c, x, channels_last)?;
+    let means = pooling(c, x, PoolingAlgorithm::Average, &windows, padding_counts, false)?;
+    let means = channels_as_before(c, means, channels_last)?;
+    quantized_output(c, means, 3, 4)
+}
+
+/// The same over whole images.
+pub(super) fn global_average_pool(c: &mut Context<'_, '_>) -> Result {
+    let channels_last = c.attributes.flag("channels_last", false)?;
+    let x = real(c, [0, 1, 2])?;
+    let rank = c.shape(x)?.rank();
+    if rank < 3 {
+        return Err(Problem::malformed(format!("its input has {rank} dimensions")));
+    }
+    let axes: Vec<usize> = match channels_last {
+        true => (1..rank - 1).collect(),
+        false => (2..rank).collect(),
+    };
+    let means = c.reduce(ReduceOperation::Mean, x, &axes, true)?;
+    quantized_output(c, means, 3, 4)
+}
+
+/// The largest number of each window of an image with channels last.
+pub(super) fn nhwc_max_pool(c: &mut Context<'_, '_>) -> Result {
+    let windows = windows_of(c, true)?;
+    let x = c.input(0)?;
+    let x = channels_second(c, x, true)?;
+    let largest = pooling(c, x, PoolingAlgorithm::Max, &windows, false, false)?;
+    let rank = c.shape(largest)?.rank();
+    let output = c.last().transpose(largest, &second_to_last(rank))?;
+    c.bind_tensor(0, output)
+}
+
+/// As the standard operator, but that channels may be last in images (not in weights).
+pub(super) fn q_linear_conv(c: &mut Context<'_, '_>) -> Result {
+    c.version = 10;
+    let channels_last = c.attributes.flag("channels_last", false)?;
+    q_linear_conv_of(c, channels_last)
+}
+
+fn windows_of(c: &mut Context<'_, '_>, channels_last: bool) -> Result<Windows> {
+    let shape = c.input_shape(0)?;
+    let rank = shape.rank();
+    let spatial = match channels_last {
+        true => shape.dims().get(1..rank.saturating_sub(1)),
+        false => shape.dims().get(2..),
+    };
+    match spatial {
+        Some(spatial) if rank >= 3 => windows(c, spatial, None),
+        _ => Err(Problem::malformed(format!("its input is {shape}"))),
+    }
+}
+
+fn channels_second(c: &mut Context<'_, '_>, x: TensorId, channels_last: bool) -> Result<TensorId> {
+    if !channels_last {
+        return Ok(x);
+    }
+    let rank = c.shape(x)?.rank();
+    c.transpose(x, &last_to_second(rank))
+}
+
+fn channels_as_before(
+    c: &mut Context<'_, '_>,
+    x: TensorId,
+    channels_last: bool,
+) -> Result<TensorId> {
+    if !channels_last {
+        return Ok(x);
+    }
+    let rank = c.shape(x)?.rank();
+    c.transpose(x, &second_to_last(rank))
+}
