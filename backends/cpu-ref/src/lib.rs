@@ -85,6 +85,7 @@ mod select;
 mod sliding_window;
 mod softmax;
 mod split;
+mod stored_numbers;
 mod strided_convolution;
 mod strided_slice;
 #[cfg(test)]
