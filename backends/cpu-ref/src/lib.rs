@@ -89,6 +89,8 @@ mod stored_numbers;
 mod strided_convolution;
 mod strided_slice;
 #[cfg(test)]
+mod supported_types;
+#[cfg(test)]
 mod test_harness;
 mod top_k;
 mod transpose;

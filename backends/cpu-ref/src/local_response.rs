@@ -7,9 +7,7 @@ use armnn_backend_api::{
 
 use crate::{
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
-    layer_checks::{
-        dims, input, invalid, output, refusal, require_named, require_real_numbers,
-    },
+    layer_checks::{dims, input, invalid, output, refusal, require_named, require_real_numbers},
 };
 
 pub(crate) fn check(layer: LayerView<'_>, d: &NormalizationDescriptor) -> Result<()> {
