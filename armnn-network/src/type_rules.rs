@@ -74,11 +74,14 @@ pub(crate) fn output_types(
             types.same(0, Class::NUMBER)
         }
         D::Det(_) | D::Dft(_) => types.same(0, Class::FLOAT),
-        D::BatchNormalization(_)
-        | D::InstanceNormalization(_)
-        | D::LayerNormalization(_)
-        | D::DeformConv(_)
-        | D::GridSample(_) => {
+        D::BatchNormalization(_) | D::InstanceNormalization(_) | D::LayerNormalization(_) => {
+            types.all_equal(1..inputs.len())?;
+            (1..inputs.len())
+                .filter(|&index| types.is_there(index))
+                .try_for_each(|index| types.per_tensor(index))?;
+            types.same(0, Class::REAL)
+        }
+        D::DeformConv(_) | D::GridSample(_) => {
             types.all_equal(1..inputs.len())?;
             types.same(0, Class::FLOAT)
         }
@@ -251,12 +254,13 @@ fn several_outputs(descriptor: &D, types: &Types<'_>) -> Result<Vec<ElementType>
     })
 }
 
-/// All of one floating-point type, or quantized as TensorFlow Lite's integer operator.
+/// All of one floating-point type or of QSymmS16, or quantized as TensorFlow Lite's integer operator.
 fn unidirectional_sequence_lstm(types: &Types<'_>) -> Result<Vec<ElementType>> {
     types.one_of(0, Class::REAL)?;
     let there = || (1..types.inputs.len()).filter(|&index| types.is_there(index));
-    if !types.input(0)?.data_type.is_quantized() {
+    if types.input(0)?.data_type.size() != Some(1) {
         types.all_equal(1..types.inputs.len())?;
+        there().try_for_each(|index| types.per_tensor(index))?;
     } else {
         types.exactly(0, DataType::QAsymmS8)?;
         types.per_tensor(0)?;

@@ -67,7 +67,7 @@ impl Sample {
             LayerType::Convolution3d => {
                 let inputs = vec![
                     Some(self.input(&[1, 3, 3, 3, 2])?),
-                    Some(self.input(&[1, 1, 1, 2, 2])?),
+                    Some(self.weights(&[1, 1, 1, 2, 2])?),
                 ];
                 let d = Convolution3dDescriptor::new(DataLayout::Ndhwc);
                 (d.into(), inputs, vec![same()])
@@ -369,7 +369,7 @@ impl Sample {
             LayerType::TransposeConvolution2d => {
                 let inputs = vec![
                     Some(self.input(&[1, 3, 3, 2])?),
-                    Some(self.input(&[2, 2, 2, 2])?),
+                    Some(self.weights(&[2, 2, 2, 2])?),
                 ];
                 let d = TransposeConvolution2dDescriptor::new(DataLayout::Nhwc);
                 (d.into(), inputs, vec![same()])
@@ -377,7 +377,7 @@ impl Sample {
             LayerType::TransposeConvolution3d => {
                 let inputs = vec![
                     Some(self.input(&[1, 3, 3, 3, 2])?),
-                    Some(self.input(&[2, 2, 2, 2, 2])?),
+                    Some(self.weights(&[2, 2, 2, 2, 2])?),
                 ];
                 let d = TransposeConvolution3dDescriptor::new(DataLayout::Ndhwc);
                 (d.into(), inputs, vec![same()])
@@ -387,32 +387,7 @@ impl Sample {
                 let d = TriluDescriptor { upper: 1 };
                 (d.into(), inputs, vec![same()])
             }
-            LayerType::UnidirectionalSequenceLstm => {
-                let inputs = vec![
-                    Some(self.input(&[1, 3, 2])?),
-                    Some(self.input(&[2, 2])?),
-                    Some(self.input(&[2, 2])?),
-                    Some(self.input(&[2, 2])?),
-                    Some(self.input(&[2, 2])?),
-                    Some(self.input(&[2, 2])?),
-                    Some(self.input(&[2, 2])?),
-                    Some(self.input(&[2, 2])?),
-                    Some(self.input(&[2, 2])?),
-                    None,
-                    None,
-                    None,
-                    Some(self.input(&[2])?),
-                    Some(self.input(&[2])?),
-                    Some(self.input(&[2])?),
-                    Some(self.input(&[2])?),
-                    None,
-                    None,
-                    Some(self.input(&[1, 2])?),
-                    Some(self.input(&[1, 2])?),
-                ];
-                let d = UnidirectionalSequenceLstmDescriptor::new(false);
-                (d.into(), inputs, vec![same(), same(), same()])
-            }
+            LayerType::UnidirectionalSequenceLstm => return self.lstm(),
             LayerType::Unique => {
                 let inputs = vec![Some(self.input(&[4])?)];
                 let d = UniqueDescriptor::new(None, true);
@@ -421,5 +396,33 @@ impl Sample {
             // One that came later still, and has no sample yet.
             _ => return None,
         })
+    }
+
+    /// All of one type; of 8 bits, with weights, cells and biases of the types that go with them.
+    fn lstm(&mut self) -> Option<Layer> {
+        let has_8_bits = self.data_type.is_quantized() && self.data_type.size() == Some(1);
+        let mut inputs = vec![Some(self.input(&[1, 3, 2])?)];
+        for _ in 0..8 {
+            inputs.push(Some(match has_8_bits {
+                true => self.quantized_input(DataType::QSymmS8, 0.5, &[2, 2])?,
+                false => self.input(&[2, 2])?,
+            }));
+        }
+        inputs.extend([None; 3]);
+        for _ in 0..4 {
+            inputs.push(Some(match has_8_bits {
+                true => self.input_of(DataType::Signed32, &[2])?,
+                false => self.input(&[2])?,
+            }));
+        }
+        inputs.extend([None; 2]);
+        inputs.push(Some(self.input(&[1, 2])?));
+        inputs.push(Some(match has_8_bits {
+            true => self.quantized_input(DataType::QSymmS16, 2f32.powi(-11), &[1, 2])?,
+            false => self.input(&[1, 2])?,
+        }));
+        let mut d = UnidirectionalSequenceLstmDescriptor::new(false);
+        d.hidden_state_scale = 0.5;
+        Some((d.into(), inputs, vec![OutputDeclaration::default(); 3]))
     }
 }

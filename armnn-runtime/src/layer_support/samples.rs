@@ -15,12 +15,22 @@ use armnn_network::{Network, NetworkBuilder, OutputDeclaration, TensorId};
 
 /// A network with one layer of `layer_type` that computes on `data_type`; `None` where the layer
 /// cannot be of that type at all.
+///
+/// Quantized outputs have a scale, as those of models have.
 pub(super) fn network(layer_type: LayerType, data_type: DataType) -> Option<Network> {
-    Sample {
+    let sample = || Sample {
         builder: NetworkBuilder::new(),
         data_type,
-    }
-    .network(layer_type)
+    };
+    // Which outputs are quantized, and have no scale by the layer, the builder knows: all, or the
+    // first beside indices.
+    let scale = || Some(Quantization::per_tensor(0.5, 0));
+    let candidates = match data_type.is_quantized() {
+        true => vec![vec![], vec![scale(); 4], vec![scale()]],
+        false => vec![vec![]],
+    };
+    let mut networks = candidates.iter();
+    networks.find_map(|scales| sample().network(layer_type, scales))
 }
 
 pub(super) struct Sample {
@@ -29,13 +39,21 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    fn network(mut self, layer_type: LayerType) -> Option<Network> {
-        let (descriptor, inputs, outputs) = match self.layer(layer_type) {
+    /// With these scales of its outputs.
+    fn network(
+        mut self,
+        layer_type: LayerType,
+        scales: &[Option<Quantization>],
+    ) -> Option<Network> {
+        let (descriptor, inputs, mut outputs) = match self.layer(layer_type) {
             Some((descriptor, inputs, outputs)) => {
                 (descriptor, inputs.into_iter().map(Some).collect(), outputs)
             }
             None => self.later_layer(layer_type)?,
         };
+        for (output, scale) in outputs.iter_mut().zip(scales) {
+            output.quantization = scale.clone().or(output.quantization.take());
+        }
         let outputs = self
             .builder
             .add_layer("layer", descriptor, &inputs, &outputs)
@@ -87,11 +105,17 @@ impl Sample {
                 (concat.into(), self.pair(&[2, 2])?, same())
             }
             LayerType::Convolution2d => {
-                let inputs = vec![self.input(&[1, 3, 3, 2])?, self.constant(&[2, 1, 1, 2])?];
+                let inputs = vec![
+                    self.input(&[1, 3, 3, 2])?,
+                    self.constant_weights(&[2, 1, 1, 2])?,
+                ];
                 (Convolution2dDescriptor::new(nhwc).into(), inputs, same())
             }
             LayerType::DepthwiseConvolution2d => {
-                let inputs = vec![self.input(&[1, 3, 3, 2])?, self.constant(&[1, 1, 1, 2])?];
+                let inputs = vec![
+                    self.input(&[1, 3, 3, 2])?,
+                    self.constant_weights(&[1, 1, 1, 2])?,
+                ];
                 let depthwise = DepthwiseConvolution2dDescriptor::new(nhwc);
                 (depthwise.into(), inputs, same())
             }
@@ -113,7 +137,7 @@ impl Sample {
                 (unary.into(), vec![self.input(&[4])?], same())
             }
             LayerType::FullyConnected => {
-                let inputs = vec![self.input(&[1, 4])?, self.constant(&[2, 4])?];
+                let inputs = vec![self.input(&[1, 4])?, self.constant_weights(&[2, 4])?];
                 (FullyConnectedDescriptor::new(true).into(), inputs, same())
             }
             LayerType::Gather => {
@@ -192,6 +216,17 @@ impl Sample {
         self.builder.add_input_layer("x", info).ok()
     }
 
+    pub(super) fn quantized_input(
+        &mut self,
+        data_type: DataType,
+        scale: f32,
+        dims: &[i64],
+    ) -> Option<TensorId> {
+        let shape = armnn_backend_api::Shape::new(dims).ok()?;
+        let info = TensorInfo::new(data_type, shape).quantized(Quantization::per_tensor(scale, 0));
+        self.builder.add_input_layer("x", info).ok()
+    }
+
     pub(super) fn input_of(&mut self, data_type: DataType, dims: &[i64]) -> Option<TensorId> {
         let shape = armnn_backend_api::Shape::new(dims).ok()?;
         let info = TensorInfo::new(data_type, shape);
@@ -200,6 +235,25 @@ impl Sample {
 
     fn pair(&mut self, dims: &[i64]) -> Option<Vec<TensorId>> {
         Some(vec![self.input(dims)?, self.input(dims)?])
+    }
+
+    fn constant_weights(&mut self, dims: &[i64]) -> Option<TensorId> {
+        let info = self.weights_info(dims)?;
+        self.constant_of("constant", info)
+    }
+
+    pub(super) fn weights(&mut self, dims: &[i64]) -> Option<TensorId> {
+        let info = self.weights_info(dims)?;
+        self.builder.add_input_layer("x", info).ok()
+    }
+
+    /// Weights of the sample's type; those of activations of 16 bits have 8.
+    fn weights_info(&self, dims: &[i64]) -> Option<TensorInfo> {
+        let mut info = self.info(dims)?;
+        if info.data_type == DataType::QSymmS16 {
+            info.data_type = DataType::QSymmS8;
+        }
+        Some(info)
     }
 
     fn constant(&mut self, dims: &[i64]) -> Option<TensorId> {
@@ -248,6 +302,18 @@ mod tests {
             };
             assert!(types.contains(&expected), "{layer_type}: {types:?}");
         }
+    }
+
+    #[test]
+    fn quantized_outputs_have_a_scale() {
+        for layer_type in [LayerType::Softmax, LayerType::Convolution2d] {
+            let network = network(layer_type, DataType::QAsymmS8).unwrap();
+            let output = &network.tensor(network.outputs()[0].tensor).info;
+            assert_eq!(output.quantization.scales(), [0.5], "{layer_type}");
+        }
+        let network = network(LayerType::ArgMinMax, DataType::QAsymmS8).unwrap();
+        let output = &network.tensor(network.outputs()[0].tensor).info;
+        assert!(output.quantization.is_none());
     }
 
     #[test]

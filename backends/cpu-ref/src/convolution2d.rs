@@ -10,7 +10,6 @@ use crate::{
     float_workload::{float_constant, float_workload},
     layer_checks::{
         FLOATS, dims_of_rank, input, invalid, num_elements, output, require_image_layout,
-        require_one_type,
     },
     sliding_window::sliding_windows,
     weighted_sum,
@@ -20,7 +19,7 @@ pub(crate) fn check(layer: LayerView<'_>, descriptor: &Convolution2dDescriptor) 
     if weighted_sum::is_quantized(layer)? {
         weighted_sum::check(layer)?;
     } else {
-        require_one_type(layer, &[FLOATS])?;
+        weighted_sum::check_real(layer, FLOATS)?;
     }
     require_image_layout(descriptor.data_layout())
 }

@@ -11,9 +11,7 @@ use crate::{
     convolution_nchw::{NchwConvolution, WeightLayout},
     convolution2d::check_bias,
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
-    layer_checks::{
-        FLOATS, dims_of_rank, input, invalid, output, require_image_layout, require_one_type,
-    },
+    layer_checks::{FLOATS, dims_of_rank, input, invalid, output, require_image_layout},
     parallel::for_each_chunk,
     sliding_window::{SlidingWindow, sliding_windows},
     weighted_sum,
@@ -26,7 +24,7 @@ pub(crate) fn check(
     if weighted_sum::is_quantized(layer)? {
         weighted_sum::check(layer)?;
     } else {
-        require_one_type(layer, &[FLOATS])?;
+        weighted_sum::check_real(layer, FLOATS)?;
     }
     require_image_layout(descriptor.data_layout())
 }

@@ -41,7 +41,7 @@ pub(crate) fn check(layer: LayerView<'_>, descriptor: &ElementwiseUnaryDescripto
             require_input(layer, 0, &[REALS])?;
             require_output(layer, 0, &[&[DataType::Boolean]])
         }
-        _ => require_one_type(layer, &[REALS, QUANTIZED]),
+        _ => require_one_type(layer, &[REALS, QUANTIZED, &[DataType::Signed32]]),
     }?;
     match output(layer, 0)?.data_type().is_quantized() {
         true => quantized::check(layer),
@@ -88,6 +88,10 @@ pub(crate) fn workload(
     }
     match output(layer, 0)?.data_type() {
         DataType::Boolean => map_workload(layer, |x: u8| u8::from(x == 0)),
+        // Functions of real numbers: in Float64, towards zero, as Arm NN's encoder.
+        DataType::Signed32 if !is_of_integers(operation) => {
+            map_workload(layer, move |x: i32| value(operation, f64::from(x)) as i32)
+        }
         DataType::Int8 => of_integers!(i8),
         DataType::Int16 => of_integers!(i16),
         DataType::Signed32 => of_integers!(i32),
@@ -99,6 +103,18 @@ pub(crate) fn workload(
         quantized if quantized.is_quantized() => quantized::workload(layer, operation),
         _ => real_workload(layer, ElementwiseUnary(operation)),
     }
+}
+
+/// Whether integers have an operation of their own.
+fn is_of_integers(operation: UnaryOperation) -> bool {
+    matches!(
+        operation,
+        UnaryOperation::Abs
+            | UnaryOperation::Neg
+            | UnaryOperation::Sign
+            | UnaryOperation::Square
+            | UnaryOperation::BitwiseNot
+    )
 }
 
 struct ElementwiseUnary(UnaryOperation);
@@ -317,7 +333,9 @@ mod tests {
             [2.25]
         );
         assert_refused(&unary(UnaryOperation::Neg, booleans), &["Boolean"]);
-        assert_refused(&unary(UnaryOperation::Exp, ints), &["Signed32"]);
+        // Of the smallest number, e^-2 = 0.14 and e^3 = 20.09, towards zero.
+        let powers = unary(UnaryOperation::Exp, ints).run();
+        assert_eq!(powers.elements::<i32>(0), [0, 0, 20]);
     }
 
     #[test]

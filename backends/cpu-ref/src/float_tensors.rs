@@ -1,18 +1,13 @@
 //! Layers with several tensors of real numbers, beside others: while the layer is computed they are
 //! Float32, whatever their types.
 
-use armnn_backend_api::{
-    BackendError, DataType, LayerView, Result, TensorView, Workload, cast_slice_mut,
-};
-use half::{
-    f16,
-    slice::{HalfBitsSliceExt, HalfFloatSliceExt},
-};
+use armnn_backend_api::{BackendError, LayerView, Result, Workload, cast_slice_mut};
+use half::{bf16, f16};
 
 use crate::{
     element_type::Number,
-    layer_checks::{FLOATS, input_role, invalid, num_elements},
-    quantized_arithmetic::{Affine, QuantizedElement, by_quantized_type},
+    layer_checks::{input_role, invalid, num_elements, output_role},
+    stored_numbers::Stored,
     workload_function::{Call, workload_function},
 };
 
@@ -34,15 +29,20 @@ impl Real for f32 {
     }
 }
 
-impl Real for f16 {
-    fn to_f64(self) -> f64 {
-        self.to_f64()
-    }
+macro_rules! halves {
+    ($($T:ty)*) => {$(
+        impl Real for $T {
+            fn to_f64(self) -> f64 {
+                self.to_f64()
+            }
 
-    fn from_f64(x: f64) -> Self {
-        Self::from_f64(x)
-    }
+            fn from_f64(x: f64) -> Self {
+                Self::from_f64(x)
+            }
+        }
+    )*};
 }
+halves! { f16 bf16 }
 
 /// `$body` with `$R` the [`Real`] of a data type of [`FLOATS`].
 macro_rules! by_real {
@@ -50,6 +50,10 @@ macro_rules! by_real {
         match $data_type {
             armnn_backend_api::DataType::Float16 => {
                 type $R = half::f16;
+                $body
+            }
+            armnn_backend_api::DataType::BFloat16 => {
+                type $R = half::bf16;
                 $body
             }
             _ => {
@@ -95,11 +99,11 @@ impl ScratchLen {
     }
 }
 
-/// Makes a workload that calls `f`, with that much scratch memory. Inputs of type Float16 are widened first and quantized ones dequantized, and outputs of type Float16 are rounded
-/// once, at the end.
+/// Makes a workload that calls `f`, with that much scratch memory. Inputs of 16 bits are widened
+/// first and quantized ones dequantized; outputs are rounded once, at the end.
 ///
 /// # Errors
-/// When shapes are not known, or too large; or an input is quantized with several scales.
+/// When shapes are not known, or too large; or a tensor is quantized with several scales.
 pub(crate) fn float_function<F>(
     layer: LayerView<'_>,
     scratch_len: ScratchLen,
@@ -114,23 +118,26 @@ where
     let mut sources = Vec::with_capacity(n_inputs);
     for position in 0..n_inputs.min(MAX_INPUTS) {
         let Some(tensor) = layer.input(position) else {
-            sources.push(Source::None);
             continue;
         };
         let len = num_elements(layer, tensor)?;
-        let source = Source::of(tensor, &input_role(layer.layer_type(), position))?;
-        if !matches!(source, Source::None | Source::Float32) {
-            add(len);
+        if let Some(stored) = Stored::of(tensor, &input_role(layer.layer_type(), position))? {
+            if stored != Stored::Float32 {
+                add(len);
+            }
+            sources.push((position, len, stored));
         }
-        sources.push(source);
     }
     let mut sinks = Vec::new();
     for (position, tensor) in layer.outputs().enumerate().take(MAX_OUTPUTS) {
-        let data_type = tensor.data_type();
-        if tensor.shape().is_known() && FLOATS.contains(&data_type) {
+        if !tensor.shape().is_known() {
+            continue;
+        }
+        let role = output_role(layer.layer_type(), position);
+        if let Some(stored) = Stored::of(tensor, &role)? {
             let len = num_elements(layer, tensor)?;
             add(len);
-            sinks.push((position, len, data_type == DataType::Float16));
+            sinks.push((position, len, stored));
         }
     }
     let bytes = total
@@ -146,20 +153,22 @@ where
             scratch: taken(&mut rest, scratch_len.floats),
             index_scratch: cast_slice_mut(indices).ok_or_else(misaligned)?,
         };
-        for (position, source) in sources.iter().enumerate() {
-            tensors.inputs[position] = source.load(call, position, &mut rest)?;
+        for &(position, len, stored) in &sources {
+            tensors.inputs[position] = if stored == Stored::Float32 {
+                call.input(position)?
+            } else {
+                let to = taken(&mut rest, len);
+                stored.load(call.input_bytes(position)?, to)?;
+                to
+            };
         }
         for &(position, len, _) in &sinks {
             tensors.outputs[position] = taken(&mut rest, len);
         }
         f(call, &mut tensors)?;
-        for &(position, _, is_half) in &sinks {
-            let values = &*tensors.outputs[position];
-            if is_half {
-                let out = call.output::<u16>(position)?;
-                HalfBitsSliceExt::reinterpret_cast_mut::<f16>(out).convert_from_f32_slice(values);
-            } else {
-                call.output::<f32>(position)?.copy_from_slice(values);
+        for &(position, len, stored) in &sinks {
+            if len > 0 {
+                stored.store(tensors.outputs[position], call.output_bytes(position)?)?;
             }
         }
         Ok(())
@@ -168,51 +177,6 @@ where
 
 fn misaligned() -> BackendError {
     BackendError::invalid_argument("the host's scratch memory is not aligned to numbers")
-}
-
-/// How an input is read.
-enum Source {
-    None,
-    Float32,
-    Float16,
-    Quantized(Affine, DataType),
-}
-
-impl Source {
-    fn of(tensor: TensorView<'_>, role: &str) -> Result<Self> {
-        Ok(match tensor.data_type() {
-            DataType::Float32 => Self::Float32,
-            DataType::Float16 => Self::Float16,
-            other if other.is_quantized() => Self::Quantized(Affine::of(tensor, role)?, other),
-            _ => Self::None,
-        })
-    }
-
-    fn load<'a, 'x: 'a, 'i: 'a>(
-        &self,
-        call: &Call<'_, 'x, 'i, '_>,
-        position: usize,
-        rest: &mut &'a mut [f32],
-    ) -> Result<&'a [f32]> {
-        match self {
-            Self::None => Ok(&[]),
-            Self::Float32 => call.input(position),
-            Self::Float16 => {
-                let halves = call.input::<u16>(position)?;
-                let to = taken(rest, halves.len());
-                HalfBitsSliceExt::reinterpret_cast::<f16>(halves).convert_to_f32_slice(to);
-                Ok(to)
-            }
-            &Self::Quantized(affine, data_type) => by_quantized_type!(data_type, Q => {
-                let numbers = call.input::<Q>(position)?;
-                let to = taken(rest, numbers.len());
-                for (to, &number) in to.iter_mut().zip(numbers) {
-                    *to = affine.dequantize(number.to_i32());
-                }
-                Ok(to)
-            }),
-        }
-    }
 }
 
 /// The first elements of a slice, which then is what comes after them.

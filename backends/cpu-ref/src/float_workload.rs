@@ -4,14 +4,13 @@ use armnn_backend_api::{
     BackendError, DataType, ExecutionContext, Inputs, LayerView, MemoryRequirements, Outputs,
     Result, Status, Synchronous, TensorView, Workload, cast_slice, cast_slice_mut,
 };
-use half::{
-    bf16, f16,
-    slice::{HalfBitsSliceExt, HalfFloatSliceExt},
-};
+use half::{bf16, f16, slice::HalfBitsSliceExt, slice::HalfFloatSliceExt};
 
 use crate::{
-    layer_checks::{invalid, num_elements, output},
+    float_tensors::taken,
+    layer_checks::{input_role, invalid, num_elements, output},
     real::Real,
+    stored_numbers::Stored,
 };
 
 /// The most inputs that a kernel has.
@@ -45,40 +44,43 @@ pub(crate) trait FloatKernel<F: Real = f32>: Send + Sync + 'static {
     ) -> Result<()>;
 }
 
-/// Makes the workload of a layer whose tensors are all Float32, all Float16, or all BFloat16. In
-/// 16 bits, inputs are widened first, and the output is rounded once.
+/// Makes the workload of a layer of real numbers. Those of 16 bits are widened first, quantized
+/// ones are dequantized, and the output is rounded once.
 ///
 /// # Errors
-/// When shapes are not known, or too large.
+/// When shapes are not known, or too large; or a tensor is quantized with several scales.
 pub(crate) fn float_workload<K: FloatKernel>(
     layer: LayerView<'_>,
     kernel: K,
 ) -> Result<Box<dyn Workload>> {
-    let output = output(layer, 0)?;
-    let mut input_lens = [0; MAX_INPUTS];
-    for (position, len) in input_lens.iter_mut().enumerate() {
-        if let Some(tensor) = layer.input(position) {
-            *len = num_elements(layer, tensor)?;
-        }
-    }
-    let output_len = num_elements(layer, output)?;
-    let narrow = match output.data_type() {
-        DataType::Float16 => Some(Narrow::Float16),
-        DataType::BFloat16 => Some(Narrow::BFloat16),
-        _ => None,
-    };
+    let to = output(layer, 0)?;
+    let output_len = num_elements(layer, to)?;
+    let output = Stored::of(to, "output")?
+        .ok_or_else(|| invalid("the output stores no real numbers of at most 32 bits"))?;
     let mut scratch_len = Some(kernel.scratch_len());
-    if narrow.is_some() {
-        let mut add = |len: usize| scratch_len = scratch_len.and_then(|n| n.checked_add(len));
+    let mut add = |len: usize| scratch_len = scratch_len.and_then(|n| n.checked_add(len));
+    if output != Stored::Float32 {
         add(output_len);
-        (0..MAX_INPUTS)
-            .filter(|&i| kernel.reads(i))
-            .for_each(|i| add(input_lens[i]));
+    }
+    let mut inputs = [const { None }; MAX_INPUTS];
+    for (position, slot) in inputs.iter_mut().enumerate() {
+        let Some(tensor) = layer.input(position).filter(|_| kernel.reads(position)) else {
+            continue;
+        };
+        let len = num_elements(layer, tensor)?;
+        let role = input_role(layer.layer_type(), position);
+        let Some(stored) = Stored::of(tensor, &role)? else {
+            continue;
+        };
+        if stored != Stored::Float32 {
+            add(len);
+        }
+        *slot = (len > 0).then_some((stored, len));
     }
     Ok(Box::new(FloatWorkload {
         kernel,
-        narrow,
-        input_lens,
+        inputs,
+        output,
         output_len,
         scratch_len: scratch_byte_len::<f32>(scratch_len)?,
     }))
@@ -136,49 +138,13 @@ pub(crate) fn float_constant(tensor: TensorView<'_>) -> Option<Vec<f32>> {
     }
 }
 
-/// A type of 16 bits.
-#[derive(Clone, Copy)]
-enum Narrow {
-    Float16,
-    BFloat16,
-}
-
-impl Narrow {
-    fn widen(self, bits: &[u16], to: &mut [f32]) {
-        match self {
-            Self::Float16 => {
-                HalfBitsSliceExt::reinterpret_cast::<f16>(bits).convert_to_f32_slice(to);
-            }
-            Self::BFloat16 => {
-                HalfBitsSliceExt::reinterpret_cast::<bf16>(bits).convert_to_f32_slice(to);
-            }
-        }
-    }
-
-    fn round(self, from: &[f32], bits: &mut [u16]) {
-        match self {
-            Self::Float16 => {
-                HalfBitsSliceExt::reinterpret_cast_mut::<f16>(bits).convert_from_f32_slice(from);
-            }
-            Self::BFloat16 => {
-                HalfBitsSliceExt::reinterpret_cast_mut::<bf16>(bits).convert_from_f32_slice(from);
-            }
-        }
-    }
-}
-
 struct FloatWorkload<K> {
     kernel: K,
-    narrow: Option<Narrow>,
-    input_lens: [usize; MAX_INPUTS],
+    /// Of those that are read and not empty: how they are stored, and elements.
+    inputs: [Option<(Stored, usize)>; MAX_INPUTS],
+    output: Stored,
     output_len: usize,
     scratch_len: usize,
-}
-
-impl<K: FloatKernel> FloatWorkload<K> {
-    fn is_read(&self, input: usize) -> bool {
-        self.input_lens[input] > 0 && self.kernel.reads(input)
-    }
 }
 
 impl<K: FloatKernel> Workload for FloatWorkload<K> {
@@ -200,29 +166,24 @@ impl<K: FloatKernel> Workload for FloatWorkload<K> {
         }
         let mut scratch = scratch::<f32>(context, self.scratch_len)?;
         let mut floats: [&[f32]; MAX_INPUTS] = [&[]; MAX_INPUTS];
-        let Some(narrow) = self.narrow else {
-            for (i, slot) in floats.iter_mut().enumerate() {
-                if self.is_read(i) {
-                    *slot = input_elements(inputs, i, self.input_lens[i])?;
+        for (position, slot) in floats.iter_mut().enumerate() {
+            *slot = match self.inputs[position] {
+                None => continue,
+                Some((Stored::Float32, len)) => input_elements(inputs, position, len)?,
+                Some((stored, len)) => {
+                    let widened = taken(&mut scratch, len);
+                    stored.load(inputs.elements(position)?, widened)?;
+                    widened
                 }
-            }
+            };
+        }
+        if self.output == Stored::Float32 {
             let output = output_elements(outputs, 0, self.output_len)?;
             return self.kernel.run(context, scratch, floats, output);
-        };
-        for (i, slot) in floats.iter_mut().enumerate() {
-            if self.is_read(i) {
-                let halves = input_elements::<u16>(inputs, i, self.input_lens[i])?;
-                let (widened, rest) = scratch.split_at_mut(halves.len());
-                scratch = rest;
-                narrow.widen(halves, widened);
-                *slot = widened;
-            }
         }
-        let (wide, scratch) = scratch.split_at_mut(self.output_len);
+        let wide = taken(&mut scratch, self.output_len);
         self.kernel.run(context, scratch, floats, wide)?;
-        let output = output_elements::<u16>(outputs, 0, self.output_len)?;
-        narrow.round(wide, output);
-        Ok(())
+        self.output.store(wide, outputs.elements_mut(0)?)
     }
 }
 

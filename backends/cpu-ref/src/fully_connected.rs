@@ -9,7 +9,7 @@ use armnn_backend_api::{
 use crate::{
     convolution2d::check_bias,
     float_workload::{FloatKernel, MAX_INPUTS, real_workload},
-    layer_checks::{REALS, dims_of_rank, input, invalid, num_elements, output, require_one_type},
+    layer_checks::{REALS, dims_of_rank, input, invalid, num_elements, output},
     matrix::MatrixProduct,
     real::Real,
     weighted_sum,
@@ -19,7 +19,7 @@ pub(crate) fn check(layer: LayerView<'_>, _: &FullyConnectedDescriptor) -> Resul
     if weighted_sum::is_quantized(layer)? {
         return weighted_sum::check(layer);
     }
-    require_one_type(layer, &[REALS])
+    weighted_sum::check_real(layer, REALS)
 }
 
 pub(crate) fn workload(

@@ -10,6 +10,8 @@ use armnn_backend_api::{
     BackendError, DataLayout, DataType, LayerType, LayerView, Result, TensorView,
 };
 
+use crate::quantized_arithmetic::{Affine, QUANTIZED};
+
 /// The types that layers compute real numbers with.
 pub(crate) const FLOATS: &[DataType] = &[DataType::Float32, DataType::Float16, DataType::BFloat16];
 
@@ -175,6 +177,18 @@ pub(crate) fn require_one_type(layer: LayerView<'_>, allowed: &[&[DataType]]) ->
     }
     for position in 1..layer.output_indices().len() {
         require_output(layer, position, common)?;
+    }
+    Ok(())
+}
+
+/// Refuses a layer whose tensors are not all of one floating-point type, or all of one quantized
+/// type, each with one scale.
+pub(crate) fn require_real_numbers(layer: LayerView<'_>) -> Result<()> {
+    require_one_type(layer, &[FLOATS, QUANTIZED])?;
+    for tensor in layer.inputs().chain(layer.outputs()) {
+        if tensor.data_type().is_quantized() {
+            Affine::of(tensor, &tensor_role(layer, tensor))?;
+        }
     }
     Ok(())
 }

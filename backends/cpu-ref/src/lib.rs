@@ -85,8 +85,11 @@ mod select;
 mod sliding_window;
 mod softmax;
 mod split;
+mod stored_numbers;
 mod strided_convolution;
 mod strided_slice;
+#[cfg(test)]
+mod supported_types;
 #[cfg(test)]
 mod test_harness;
 mod top_k;

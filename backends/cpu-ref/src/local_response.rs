@@ -7,9 +7,7 @@ use armnn_backend_api::{
 
 use crate::{
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
-    layer_checks::{
-        FLOATS, dims, input, invalid, output, refusal, require_named, require_one_type,
-    },
+    layer_checks::{dims, input, invalid, output, refusal, require_named, require_real_numbers},
 };
 
 pub(crate) fn check(layer: LayerView<'_>, d: &NormalizationDescriptor) -> Result<()> {
@@ -21,7 +19,7 @@ pub(crate) fn check(layer: LayerView<'_>, d: &NormalizationDescriptor) -> Result
             "normalization within channels is supported for four dimensions only",
         ));
     }
-    require_one_type(layer, &[FLOATS])
+    require_real_numbers(layer)
 }
 
 pub(crate) fn workload(

@@ -1,21 +1,23 @@
 //! Layers that normalize: BatchNormalization, InstanceNormalization, L2Normalization,
 //! LayerNormalization, LogSoftmax.
 //!
-//! Sums are made in Float64, so that a variance does not suffer from its mean.
+//! Sums are made in Float64, so that a variance does not suffer from its mean. Quantized numbers
+//! are computed with as real ones, but for what TensorFlow Lite has integer kernels for: see
+//! [`quantized`].
+
+mod quantized;
 
 use armnn_backend_api::{
-    BatchNormalizationDescriptor, DataType, ExecutionContext, InstanceNormalizationDescriptor,
+    BatchNormalizationDescriptor, ExecutionContext, InstanceNormalizationDescriptor,
     L2NormalizationDescriptor, LayerNormalizationDescriptor, LayerView, LogSoftmaxDescriptor,
     Result, Synchronous, Workload,
 };
 
-use half::f16;
-
 use crate::{
+    float_tensors::{ScratchLen, float_function},
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
-    layer_checks::{FLOATS, dims, input, invalid, num_elements, output, require_one_type},
+    layer_checks::{dims, input, invalid, num_elements, output, require_real_numbers},
     loop_nest::{LoopNest, broadcast_strides, dense_strides, map_pairs},
-    workload_function::workload_function,
 };
 
 /// [outer, size, inner], of which the middle is an axis.
@@ -59,12 +61,8 @@ impl Axis {
     }
 }
 
-fn check_floats(layer: LayerView<'_>) -> Result<()> {
-    require_one_type(layer, &[FLOATS])
-}
-
 pub(crate) fn check_l2(layer: LayerView<'_>, _: &L2NormalizationDescriptor) -> Result<()> {
-    check_floats(layer)
+    require_real_numbers(layer)
 }
 
 pub(crate) fn l2_workload(
@@ -72,6 +70,9 @@ pub(crate) fn l2_workload(
     d: &L2NormalizationDescriptor,
 ) -> Result<Box<dyn Workload>> {
     let axis = Axis::of(layer, d.axis)?;
+    if let Some(workload) = quantized::l2_workload(layer, axis)? {
+        return Ok(workload);
+    }
     let epsilon = d.epsilon;
     float_workload(
         layer,
@@ -84,7 +85,7 @@ pub(crate) fn l2_workload(
 }
 
 pub(crate) fn check_log_softmax(layer: LayerView<'_>, _: &LogSoftmaxDescriptor) -> Result<()> {
-    check_floats(layer)
+    require_real_numbers(layer)
 }
 
 pub(crate) fn log_softmax_workload(
@@ -92,6 +93,9 @@ pub(crate) fn log_softmax_workload(
     d: &LogSoftmaxDescriptor,
 ) -> Result<Box<dyn Workload>> {
     let axis = Axis::of(layer, d.axis)?;
+    if let Some(workload) = quantized::log_softmax_workload(layer, axis, d.beta)? {
+        return Ok(workload);
+    }
     let beta = d.beta;
     float_workload(
         layer,
@@ -162,7 +166,7 @@ impl<F: Fn(&mut dyn Line) + Send + Sync + 'static> FloatKernel for Lines<F> {
 }
 
 pub(crate) fn check_layer(layer: LayerView<'_>, _: &LayerNormalizationDescriptor) -> Result<()> {
-    check_floats(layer)
+    require_real_numbers(layer)
 }
 
 pub(crate) fn layer_workload(
@@ -257,7 +261,7 @@ pub(crate) fn check_instance(
     layer: LayerView<'_>,
     _: &InstanceNormalizationDescriptor,
 ) -> Result<()> {
-    check_floats(layer)
+    require_real_numbers(layer)
 }
 
 pub(crate) fn instance_workload(
@@ -339,7 +343,7 @@ impl FloatKernel for InstanceNormalization {
 }
 
 pub(crate) fn check_batch(layer: LayerView<'_>, _: &BatchNormalizationDescriptor) -> Result<()> {
-    check_floats(layer)
+    require_real_numbers(layer)
 }
 
 pub(crate) fn batch_workload(
@@ -353,24 +357,9 @@ pub(crate) fn batch_workload(
         }
     }
     let epsilon = d.epsilon;
-    let is_half = output(layer, 0)?.data_type() == DataType::Float16;
-    if is_half {
-        return workload_function(layer, 0, move |call| {
-            let wide = |bits: &[u16], at: usize| f16::from_bits(bits[at]).to_f32();
-            let [x, mean, variance, beta, gamma] = [0, 1, 2, 3, 4].map(|i| call.input::<u16>(i));
-            let (x, mean, variance, beta, gamma) = (x?, mean?, variance?, beta?, gamma?);
-            for (at, out) in call.output::<u16>(0)?.iter_mut().enumerate() {
-                let c = at / axis.inner % axis.size;
-                let parameters = [mean, variance, beta, gamma].map(|p| wide(p, c));
-                *out = f16::from_f32(normalized(wide(x, at), parameters, epsilon)).to_bits();
-            }
-            Ok(())
-        });
-    }
-    workload_function(layer, 0, move |call| {
-        let [x, mean, variance, beta, gamma] = [0, 1, 2, 3, 4].map(|i| call.input::<f32>(i));
-        let (x, mean, variance, beta, gamma) = (x?, mean?, variance?, beta?, gamma?);
-        for (at, out) in call.output::<f32>(0)?.iter_mut().enumerate() {
+    float_function(layer, ScratchLen::default(), move |_, tensors| {
+        let [x, mean, variance, beta, gamma, ..] = tensors.inputs;
+        for (at, out) in tensors.outputs[0].iter_mut().enumerate() {
             let c = at / axis.inner % axis.size;
             let parameters = [mean, variance, beta, gamma].map(|p| p[c]);
             *out = normalized(x[at], parameters, epsilon);
@@ -385,7 +374,7 @@ fn normalized(x: f32, [mean, variance, beta, gamma]: [f32; 4], epsilon: f32) -> 
 
 #[cfg(test)]
 mod tests {
-    use armnn_backend_api::{LayerDescriptor, Shape};
+    use armnn_backend_api::{DataType, LayerDescriptor, Shape};
 
     use super::*;
     use crate::test_harness::{Call, Tensor, assert_close, f16s, f32s, sample_values};

@@ -9,14 +9,14 @@ use crate::{
     elementwise_binary::larger,
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
     layer_checks::{
-        FLOATS, dims_of_rank, input, invalid, output, refusal, require_named, require_one_type,
+        dims_of_rank, input, invalid, output, refusal, require_named, require_real_numbers,
     },
     parallel::for_each_chunk,
     sliding_window::SlidingWindow,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, d: &Pooling3dDescriptor) -> Result<()> {
-    require_one_type(layer, &[FLOATS])?;
+    require_real_numbers(layer)?;
     if !matches!(d.data_layout(), DataLayout::Ndhwc | DataLayout::Ncdhw) {
         return Err(refusal(format_args!(
             "the layout is {}; supported: Ndhwc, Ncdhw",

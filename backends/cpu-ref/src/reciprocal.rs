@@ -20,7 +20,7 @@ pub(crate) fn reciprocal(number: u32, integer_bits: i32) -> (i32, i32) {
 
 /// `1 / (1 + x)` for x from 0 on and below 1, both without integer bits: three steps of Newton's
 /// method for half the denominator, with 2 integer bits.
-fn one_over_one_plus(x: i32) -> i32 {
+pub(crate) fn one_over_one_plus(x: i32) -> i32 {
     let half_denominator = rounding_half_sum(x, i32::MAX);
     // 48 / 17 and -32 / 17 in units of 2^-29.
     const START: i32 = 1_515_870_810;
@@ -80,13 +80,13 @@ pub(crate) fn reciprocal_root(number: i32) -> Multiplier {
 }
 
 /// Half the sum, rounded to nearest, ties away from zero.
-fn rounding_half_sum(a: i32, b: i32) -> i32 {
+pub(crate) fn rounding_half_sum(a: i32, b: i32) -> i32 {
     let sum = i64::from(a) + i64::from(b);
     let sign = if sum >= 0 { 1 } else { -1 };
     ((sum + sign) / 2) as i32
 }
 
-fn saturating_shift_left(x: i32, by: u32) -> i32 {
+pub(crate) fn saturating_shift_left(x: i32, by: u32) -> i32 {
     let shifted = i64::from(x) << by;
     shifted.clamp(i32::MIN.into(), i32::MAX.into()) as i32
 }

@@ -13,7 +13,6 @@ use crate::{
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
     layer_checks::{
         FLOATS, dims, input, invalid, num_elements, output, refusal, require_image_layout,
-        require_one_type,
     },
     loop_nest::dense_strides,
     parallel::for_each_chunk,
@@ -27,7 +26,7 @@ use crate::{
 fn check(layer: LayerView<'_>) -> Result<()> {
     match weighted_sum::is_quantized(layer)? {
         true => weighted_sum::check(layer),
-        false => require_one_type(layer, &[FLOATS]),
+        false => weighted_sum::check_real(layer, FLOATS),
     }
 }
 

@@ -11,24 +11,57 @@ use crate::{
     activation::activate,
     float_tensors::{FloatTensors, MAX_INPUTS, ScratchLen, float_function},
     layer_checks::{
-        FLOATS, dims, dims_of_rank, input, invalid, num_elements, output, require_input,
-        require_named, require_one_type,
+        FLOATS, dims, dims_of_rank, input, input_role, invalid, num_elements, output, output_role,
+        require_input, require_named, require_output,
     },
-    quantized_arithmetic::QUANTIZED,
+    quantized_arithmetic::Affine,
     recurrent::multiply_add,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, d: &UnidirectionalSequenceLstmDescriptor) -> Result<()> {
     require_named(d.activation(), d.activation().name())?;
-    require_input(layer, 0, &[FLOATS, &[DataType::QAsymmS8]])?;
+    require_input(
+        layer,
+        0,
+        &[FLOATS, &[DataType::QAsymmS8, DataType::QSymmS16]],
+    )?;
     if is_quantized(layer)? {
         return quantized::check(layer, d);
     }
-    require_one_type(layer, &[FLOATS])
+    check_real(layer)
 }
 
+/// Whether it computes in integers.
 fn is_quantized(layer: LayerView<'_>) -> Result<bool> {
-    Ok(QUANTIZED.contains(&input(layer, 0)?.data_type()))
+    Ok(input(layer, 0)?.data_type() == DataType::QAsymmS8)
+}
+
+/// All of one type: a floating-point type, of which matrices may be quantized in 8 bits; or
+/// QSymmS16. That is computed in Float32.
+fn check_real(layer: LayerView<'_>) -> Result<()> {
+    const WEIGHTS: &[DataType] = &[DataType::QSymmS8, DataType::QAsymmS8, DataType::QAsymmU8];
+    let common: &[DataType] = &[input(layer, 0)?.data_type()];
+    for position in 0..layer.input_indices().len() {
+        let Some(tensor) = layer.input(position) else {
+            continue;
+        };
+        let others = match position {
+            INPUT_WEIGHTS..PEEPHOLES | PROJECTION => WEIGHTS,
+            _ => &[],
+        };
+        require_input(layer, position, &[common, others])?;
+        if tensor.data_type().is_quantized() {
+            Affine::of(tensor, &input_role(layer.layer_type(), position))?;
+        }
+    }
+    for position in 0..layer.output_indices().len() {
+        require_output(layer, position, &[common])?;
+        let tensor = output(layer, position)?;
+        if tensor.data_type().is_quantized() {
+            Affine::of(tensor, &output_role(layer.layer_type(), position))?;
+        }
+    }
+    Ok(())
 }
 
 /// Positions of inputs; those of the gates are input, forget, cell, output.

@@ -12,15 +12,53 @@ use armnn_backend_api::{
 
 use crate::{
     float_workload::{input_elements, output_elements, scratch},
-    layer_checks::{input, invalid, num_elements, output, refusal, require_input, require_output},
+    layer_checks::{
+        FLOATS, input, invalid, num_elements, output, refusal, require_input, require_output,
+        tensor_role,
+    },
     quantized_arithmetic::{Affine, Multiplier, QUANTIZED, QuantizedElement},
 };
 
 const WEIGHTS: &[DataType] = &[DataType::QAsymmS8, DataType::QAsymmU8, DataType::QSymmS8];
 
-/// Whether a layer computes with quantized numbers.
+/// Whether a layer computes with quantized numbers: not with a bias of real numbers, for which
+/// TensorFlow Lite has no rule.
 pub(crate) fn is_quantized(layer: LayerView<'_>) -> Result<bool> {
-    Ok(input(layer, 0)?.data_type().is_quantized())
+    let bias_is_integer = layer
+        .input(2)
+        .is_none_or(|bias| !bias.data_type().is_float() && !bias.data_type().is_quantized());
+    Ok(input(layer, 0)?.data_type().is_quantized() && bias_is_integer)
+}
+
+/// Checks the types of a layer that computes in real numbers: all of one of these types, but for a
+/// bias of another floating-point type; or quantized, with a bias of real numbers.
+///
+/// # Errors
+/// A refusal when it has others.
+pub(crate) fn check_real(layer: LayerView<'_>, floats: &[DataType]) -> Result<()> {
+    require_input(layer, 0, &[floats, QUANTIZED])?;
+    let activations = input(layer, 0)?.data_type();
+    require_output(layer, 0, &[&[activations]])?;
+    let is_quantized = activations.is_quantized();
+    require_input(
+        layer,
+        1,
+        &[if is_quantized { WEIGHTS } else { &[] }, &[activations]],
+    )?;
+    if layer.input(2).is_some() {
+        let biases: &[&[DataType]] = match activations {
+            DataType::Float64 => &[&[DataType::Float64]],
+            _ if is_quantized => &[FLOATS, QUANTIZED],
+            _ => &[FLOATS],
+        };
+        require_input(layer, 2, biases)?;
+    }
+    for tensor in layer.inputs().chain(layer.outputs()) {
+        if tensor.data_type().is_quantized() {
+            Affine::of(tensor, &tensor_role(layer, tensor))?;
+        }
+    }
+    Ok(())
 }
 
 /// Checks the types of a layer with quantized activations, weights and perhaps a bias.

@@ -1,7 +1,8 @@
 //! ElementwiseUnary of quantized numbers, by TensorFlow Lite's reference kernels
 //! (`kernels/elementwise.cc`, `exp.cc`, `neg.cc`): Abs and Neg in fixed point, Rsqrt of 8 bits by a
-//! root in fixed point, Sqrt in Float32 and rounded down, all else by a table. The logarithm of what is not above 0 is the smallest
-//! number, and the reciprocal root the largest.
+//! root in fixed point, Sqrt in Float32 and rounded down, all else of 8 bits by a table, and of 16
+//! bits Exp, Log and Rsqrt. The logarithm of what is not above 0 is the smallest number, and the
+//! reciprocal root the largest. What has no kernel there is computed in Float32.
 
 use std::marker::PhantomData;
 
@@ -49,6 +50,7 @@ enum Rule<Q> {
     Sqrt,
     Table8(Table8<Q>),
     Table16(Table16),
+    Real(UnaryOperation),
 }
 
 impl<Q: QuantizedElement> Rule<Q> {
@@ -71,7 +73,11 @@ impl<Q: QuantizedElement> Rule<Q> {
             }
             UnaryOperation::Sqrt => Self::Sqrt,
             _ if has_8_bits => Self::Table8(Table8::new(from, to, f)),
-            _ => Self::Table16(Table16::new((from.scale, from.zero_point), to.scale, f)),
+            UnaryOperation::Exp | UnaryOperation::Log | UnaryOperation::Rsqrt => {
+                Self::Table16(Table16::new((from.scale, from.zero_point), to.scale, f))
+            }
+            // A table of few points would blur the steps of Ceil and the like.
+            _ => Self::Real(operation),
         }
     }
 }
@@ -119,6 +125,12 @@ impl<Q: QuantizedElement> Kernel for QuantizedUnary<Q> {
                     .iter_mut()
                     .zip(input)
                     .for_each(|(out, &x)| *out = table.get(x));
+            }
+            Rule::Real(operation) => {
+                for (out, x) in output.iter_mut().zip(input) {
+                    let real = value(*operation, self.from.dequantize(x.to_i32()));
+                    *out = self.to.quantize(real);
+                }
             }
             Rule::Table16(table) => {
                 for (out, x) in output.iter_mut().zip(input) {

@@ -255,10 +255,10 @@ fn cpu_ref_page() -> String {
     let mut text = format!(
         "# What CpuRef computes\n\n{NOTE}\nWhat `Runtime::layer_support` tells of it: the types of a \
          layer's first input (of Quantize: of its output) with which `CpuRef` takes one plain layer \
-         of each type. Those layers have outputs without a scale. Layers of quantized models have \
-         one, and `CpuRef` computes them too, by the rules of TensorFlow Lite's reference kernels: \
-         Activation, BatchMatMul, Convolution2d, DepthwiseConvolution2d, ElementwiseBinary, \
-         FullyConnected, Pooling2d, Softmax, UnidirectionalSequenceLstm and more. Whether it takes a layer of a real network, `armnn execute-network` and \
+         of each type; with 16 bits, weights have 8. Quantized numbers are computed with by the \
+         rules of TensorFlow Lite's reference kernels; what has no rule there, such as \
+         BatchNormalization, Normalization and Pooling3d, in Float32, each result rounded once. \
+         Whether it takes a layer of a real network, `armnn execute-network` and \
          `OptimizedNetwork::report` show.\n\n"
     );
     for (name, members) in GROUPS {
