@@ -97,12 +97,7 @@ impl Context<'_, '_, '_> {
         self.binary(BinaryOperation::Mul, whole, scale)
     }
 
-    fn binary(
-        &mut self,
-        operation: BinaryOperation,
-        a: TensorId,
-        b: TensorId,
-    ) -> Result<TensorId> {
+    fn binary(&mut self, operation: BinaryOperation, a: TensorId, b: TensorId) -> Result<TensorId> {
         let descriptor = ElementwiseBinaryDescriptor::new(operation);
         let none = OutputDeclaration::default();
         self.step(0, descriptor, &[Some(a), Some(b)], none)

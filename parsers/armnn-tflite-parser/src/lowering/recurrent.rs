@@ -7,8 +7,8 @@
 
 use armnn_backend_api::{
     ActivationDescriptor, ActivationFunction, BinaryOperation, ConcatDescriptor, DataType,
-    DequantizeDescriptor, ElementwiseBinaryDescriptor, FullyConnectedDescriptor,
-    ReverseV2Descriptor, SplitDescriptor, UnidirectionalSequenceLstmDescriptor,
+    DequantizeDescriptor, ElementwiseBinaryDescriptor, FullyConnectedDescriptor, Quantization,
+    ReverseV2Descriptor, SplitDescriptor, TensorInfo, UnidirectionalSequenceLstmDescriptor,
 };
 use armnn_network::{OutputDeclaration, TensorId};
 
@@ -307,10 +307,22 @@ impl Context<'_, '_, '_> {
     }
 
     /// What is quantized beside real numbers, as real numbers.
+    ///
+    /// Weights of the type UINT8 are those of models older than hybrid kernels with INT8: their bytes
+    /// are signed numbers around 0 all the same, and kernels do not look at their zero point.
     pub(super) fn widened(&mut self, id: TensorId, data_type: DataType) -> Result<TensorId> {
         let info = self.info(id)?;
         if data_type.is_quantized() || !info.data_type.is_quantized() {
             return Ok(id);
+        }
+        let mut id = id;
+        if info.data_type == DataType::QAsymmU8 {
+            let mut signed = TensorInfo::new(DataType::QSymmS8, info.shape);
+            let zero_points = vec![0; info.quantization.scales().len()];
+            let scales = info.quantization.scales().to_vec();
+            signed.quantization =
+                Quantization::per_axis(info.quantization.axis(), scales, zero_points);
+            id = self.lowering.reinterpreted(id, &signed)?;
         }
         let real = OutputDeclaration::of_type(data_type);
         self.step(0, DequantizeDescriptor::new(), &[Some(id)], real)
