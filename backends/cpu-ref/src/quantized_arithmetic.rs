@@ -211,13 +211,9 @@ fn split(x: f64) -> (f64, i32) {
 /// `SaturatingRoundingDoublingHighMul`.
 #[inline]
 pub(crate) fn doubling_high_product(a: i32, b: i32) -> i32 {
-    if a == i32::MIN && b == i32::MIN {
-        return i32::MAX;
-    }
     let product = i64::from(a) * i64::from(b);
-    // A quotient that goes towards zero.
-    let nudge = if product >= 0 { 1 << 30 } else { 1 - (1 << 30) };
-    ((product + nudge) / (1 << 31)) as i32
+    // Only the square of the least number is too large.
+    ((product + (1 << 30)) >> 31).min(i32::MAX.into()) as i32
 }
 
 /// `x / 2^exponent`, rounded to nearest, ties away from zero: gemmlowp's `RoundingDivideByPOT`,
@@ -225,9 +221,10 @@ pub(crate) fn doubling_high_product(a: i32, b: i32) -> i32 {
 #[inline]
 pub(crate) fn rounding_shift_right(x: i32, exponent: u32) -> i32 {
     let (x, exponent) = (i64::from(x), exponent.min(62));
-    let mask = (1i64 << exponent) - 1;
-    let threshold = (mask >> 1) + i64::from(x < 0);
-    ((x >> exponent) + i64::from(x & mask > threshold)) as i32
+    let half = (1i64 << exponent) >> 1;
+    // Below zero, ties go down. Without a shift there are none.
+    let below = (x >> 63) & -i64::from(exponent > 0);
+    ((x + half + below) >> exponent) as i32
 }
 
 #[cfg(test)]

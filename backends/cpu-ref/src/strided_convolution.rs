@@ -16,10 +16,9 @@ use crate::{
     },
     loop_nest::dense_strides,
     parallel::for_each_chunk,
-    quantized_arithmetic::QuantizedElement,
     weighted_sum::{
         self, Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer,
-        by_weighted_types, without_zero_point,
+        by_weighted_types,
     },
 };
 
@@ -204,6 +203,8 @@ struct Windows {
     input: Strides,
     /// The batch is the group.
     weights: Strides,
+    /// Otherwise along output channels.
+    are_groups_along_inputs: bool,
     /// Of an output channel in its group.
     weights_output: usize,
     in_group: usize,
@@ -310,6 +311,7 @@ impl Windows {
                 channel: weight_strides[axes.input],
                 directions: along(&weight_strides, axes.first),
             },
+            are_groups_along_inputs: is_transposed && !channels_last,
             weights_output,
             in_group,
             out_group,
@@ -428,25 +430,32 @@ struct QuantizedWindows {
     layer: WeightedLayer,
 }
 
-impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedWindows {
+impl<X: Activation> WeightedKernel<X> for QuantizedWindows {
+    fn channel_of_weight(&self, index: usize) -> usize {
+        let windows = &self.windows;
+        let channel = index / windows.weights_output.max(1);
+        if windows.are_groups_along_inputs {
+            let group = index / windows.weights.batch.max(1);
+            return group * windows.out_group + channel % windows.out_group.max(1);
+        }
+        channel % windows.out_channels.max(1)
+    }
+
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
         input: &[i16],
-        weights: &[W],
+        weights: &[i16],
         bias: Bias<'_>,
         output: &mut [X],
     ) -> Result<()> {
         let windows = &self.windows;
         let (step_x, step_w) = (windows.input.channel, windows.weights.channel);
         windows.for_each_output(context, output, |batch, channel, position| {
-            let zero_w = self.layer.weight_zero_points[channel];
             let mut sum = X::Sum::ZERO.add(bias.of_channel(channel));
             windows.for_each_tap(batch, channel, position, |at_x, at_w| {
                 for i in 0..windows.in_group {
-                    let x = input[at_x + i * step_x];
-                    let w = without_zero_point(weights[at_w + i * step_w], zero_w);
-                    sum = sum.add_product(x, w);
+                    sum = sum.add_product(input[at_x + i * step_x], weights[at_w + i * step_w]);
                 }
             });
             self.layer.number(sum, channel)

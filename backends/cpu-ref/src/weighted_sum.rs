@@ -7,7 +7,7 @@
 
 use armnn_backend_api::{
     BackendError, DataType, ExecutionContext, Inputs, LayerView, MemoryRequirements, Outputs,
-    Result, Synchronous, TensorView, Workload,
+    Result, Synchronous, TensorView, Workload, cast_slice,
 };
 
 use crate::{
@@ -205,8 +205,6 @@ pub(crate) enum RescalingRule {
 
 /// Scales and zero points of a layer with weights.
 pub(crate) struct WeightedLayer {
-    /// One for each output channel.
-    pub(crate) weight_zero_points: Vec<i16>,
     rescaling: Rescaling,
     output_zero_point: i32,
 }
@@ -224,13 +222,12 @@ impl WeightedLayer {
         let factors = scales
             .iter()
             .map(|&scale| f64::from(from.scale) * f64::from(scale) / f64::from(to.scale));
-        let zero_points = per_channel(weights, weights.zero_points(), channels)?;
+        per_channel(weights, weights.zero_points(), channels)?;
         let has_narrow_bias = layer
             .input(2)
             .is_some_and(|bias| bias.data_type() == DataType::Signed32);
         let is_wide = input(layer, 0)?.data_type() == DataType::QSymmS16 && !has_narrow_bias;
         Ok(Self {
-            weight_zero_points: zero_points.into_iter().map(|zero| zero as i16).collect(),
             rescaling: match rule {
                 RescalingRule::FixedPoint if is_wide => {
                     Rescaling::Wide(factors.map(Multiplier::new).collect())
@@ -242,6 +239,20 @@ impl WeightedLayer {
             },
             output_zero_point: to.zero_point,
         })
+    }
+
+    /// The numbers of the output that the sums of channels from `first` on become.
+    #[inline]
+    pub(crate) fn numbers<X: Activation>(
+        &self,
+        sums: &[X::Sum],
+        bias: Bias<'_>,
+        first: usize,
+        outputs: &mut [X],
+    ) {
+        for (lane, (out, &sum)) in outputs.iter_mut().zip(sums).enumerate() {
+            *out = self.number(sum.add(bias.of_channel(first + lane)), first + lane);
+        }
     }
 
     /// The number of the output that a sum becomes.
@@ -284,24 +295,21 @@ impl Bias<'_> {
     }
 }
 
-/// The sum of products of numbers without their zero point, and weights with theirs.
+/// The sum of products of inputs and weights, both without their zero points.
 #[inline]
-pub(crate) fn dot<W: QuantizedElement, S: Sum>(x: &[i16], (w, zero_w): (&[W], i16)) -> S {
-    let [sum] = dots::<W, S, 1>(x, [(w, zero_w)]);
+pub(crate) fn dot<S: Sum>(x: &[i16], w: &[i16]) -> S {
+    let [sum] = dots::<S, 1>(x, [w]);
     sum
 }
 
 /// The same of several rows of weights, so that each number is read once for all of them.
 #[inline]
-pub(crate) fn dots<W: QuantizedElement, S: Sum, const N: usize>(
-    x: &[i16],
-    rows: [(&[W], i16); N],
-) -> [S; N] {
-    let rows = rows.map(|(w, zero)| (&w[..x.len()], zero));
+pub(crate) fn dots<S: Sum, const N: usize>(x: &[i16], rows: [&[i16]; N]) -> [S; N] {
+    let rows = rows.map(|w| &w[..x.len()]);
     let mut sums = [S::ZERO; N];
     for (i, &x) in x.iter().enumerate() {
-        for (sum, (w, zero)) in sums.iter_mut().zip(&rows) {
-            *sum = sum.add_product(x, without_zero_point(w[i], *zero));
+        for (sum, w) in sums.iter_mut().zip(&rows) {
+            *sum = sum.add_product(x, w[i]);
         }
     }
     sums
@@ -314,9 +322,12 @@ pub(crate) fn without_zero_point<Q: QuantizedElement>(number: Q, zero_point: i16
 }
 
 /// What a layer with weights does.
-pub(crate) trait WeightedKernel<X, W>: Send + Sync + 'static {
+pub(crate) trait WeightedKernel<X>: Send + Sync + 'static {
+    /// The output channel that a weight is of.
+    fn channel_of_weight(&self, index: usize) -> usize;
+
     /// Computes the output. Inputs and output are as long as their shapes say, and the output is
-    /// not empty; `input` is without its zero point.
+    /// not empty; `input` and `weights` are without their zero points.
     ///
     /// # Errors
     /// The network's execution fails.
@@ -324,7 +335,7 @@ pub(crate) trait WeightedKernel<X, W>: Send + Sync + 'static {
         &self,
         context: &ExecutionContext<'_, Synchronous>,
         input: &[i16],
-        weights: &[W],
+        weights: &[i16],
         bias: Bias<'_>,
         output: &mut [X],
     ) -> Result<()>;
@@ -341,12 +352,16 @@ pub(crate) fn weighted_workload<X, W, K>(
 where
     X: Activation,
     W: QuantizedElement,
-    K: WeightedKernel<X, W>,
+    K: WeightedKernel<X>,
 {
     let len_of = |position| num_elements(layer, input(layer, position)?);
-    Ok(Box::new(WeightedWorkload {
+    let weights = input(layer, 1)?;
+    let zero_points: Vec<i16> = weights.zero_points().iter().map(|&z| z as i16).collect();
+    let mut workload = WeightedWorkload {
         input_len: len_of(0)?,
         weights_len: len_of(1)?,
+        weight_zero_points: zero_points,
+        weights: None,
         bias: match layer.input(2) {
             None => None,
             Some(bias) => Some((bias.data_type(), num_elements(layer, bias)?)),
@@ -355,7 +370,15 @@ where
         input_zero_point: Affine::of(input(layer, 0)?, "input")?.zero_point as i16,
         kernel,
         elements: std::marker::PhantomData::<fn(X, W)>,
-    }))
+    };
+    if let Some(constant) = weights.constant().and_then(cast_slice::<W>)
+        && constant.len() == workload.weights_len
+    {
+        let mut numbers = vec![0; constant.len()];
+        workload.take_weights(constant, &mut numbers);
+        workload.weights = Some(numbers);
+    }
+    Ok(Box::new(workload))
 }
 
 /// Calls [`weighted_workload`] with a kernel that `$kernel` makes for the types `$X` and `$W` of
@@ -389,6 +412,9 @@ struct WeightedWorkload<X, W, K> {
     kernel: K,
     input_len: usize,
     weights_len: usize,
+    weight_zero_points: Vec<i16>,
+    /// Without zero points, if they are constant.
+    weights: Option<Vec<i16>>,
     bias: Option<(DataType, usize)>,
     output_len: usize,
     input_zero_point: i16,
@@ -397,7 +423,31 @@ struct WeightedWorkload<X, W, K> {
 
 impl<X, W, K> WeightedWorkload<X, W, K> {
     fn scratch_byte_len(&self) -> usize {
-        self.input_len.saturating_mul(size_of::<i16>())
+        let weights_len = match &self.weights {
+            Some(_) => 0,
+            None => self.weights_len,
+        };
+        let len = self.input_len.saturating_add(weights_len);
+        len.saturating_mul(size_of::<i16>())
+    }
+}
+
+impl<X: Activation, W: QuantizedElement, K: WeightedKernel<X>> WeightedWorkload<X, W, K> {
+    /// Takes the zero points from weights.
+    fn take_weights(&self, weights: &[W], numbers: &mut [i16]) {
+        let zero_points = &self.weight_zero_points;
+        let first = zero_points.first().copied().unwrap_or(0);
+        if zero_points.iter().all(|&zero_point| zero_point == first) {
+            for (number, &w) in numbers.iter_mut().zip(weights) {
+                *number = without_zero_point(w, first);
+            }
+            return;
+        }
+        for (index, (number, &w)) in numbers.iter_mut().zip(weights).enumerate() {
+            let channel = self.kernel.channel_of_weight(index);
+            let zero_point = zero_points.get(channel).copied().unwrap_or(0);
+            *number = without_zero_point(w, zero_point);
+        }
     }
 }
 
@@ -405,7 +455,7 @@ impl<X, W, K> Workload for WeightedWorkload<X, W, K>
 where
     X: Activation,
     W: QuantizedElement,
-    K: WeightedKernel<X, W>,
+    K: WeightedKernel<X>,
 {
     fn memory_requirements(&self) -> Result<MemoryRequirements> {
         Ok(MemoryRequirements {
@@ -424,11 +474,19 @@ where
             return Ok(());
         }
         let input: &[X] = elements_or_none(inputs, 0, self.input_len)?;
-        let numbers = scratch::<i16>(context, self.scratch_byte_len())?;
+        let scratch = scratch::<i16>(context, self.scratch_byte_len())?;
+        let (numbers, of_weights) = scratch.split_at_mut(self.input_len.min(scratch.len()));
         for (number, &x) in numbers.iter_mut().zip(input) {
             *number = without_zero_point(x, self.input_zero_point);
         }
-        let weights = elements_or_none(inputs, 1, self.weights_len)?;
+        let weights = match &self.weights {
+            Some(weights) => weights,
+            None => {
+                let weights = elements_or_none(inputs, 1, self.weights_len)?;
+                self.take_weights(weights, of_weights);
+                &*of_weights
+            }
+        };
         let bias = match self.bias {
             None => Bias::None,
             Some((DataType::Signed64, len)) => Bias::Wide(input_elements(inputs, 2, len)?),

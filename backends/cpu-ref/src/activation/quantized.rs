@@ -148,6 +148,13 @@ impl<Q: QuantizedElement> Kernel for QuantizedActivation<Q> {
         output: &mut [Q],
     ) -> Result<()> {
         match &self.rule {
+            // A factor of 1 changes nothing.
+            Rule::Bounds { range, .. } if self.from == self.to => {
+                let [least, most] = [range.0, range.1].map(Q::saturating);
+                for (out, &x) in output.iter_mut().zip(input) {
+                    *out = x.max(least).min(most);
+                }
+            }
             Rule::Bounds { factor, range } => {
                 for (out, x) in output.iter_mut().zip(input) {
                     let number = factor.apply(x.to_i32().wrapping_sub(self.from.zero_point));

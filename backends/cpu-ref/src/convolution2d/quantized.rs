@@ -6,7 +6,6 @@ use armnn_backend_api::{ExecutionContext, LayerView, Result, Synchronous, Worklo
 
 use crate::{
     parallel::for_each_chunk,
-    quantized_arithmetic::QuantizedElement,
     sliding_window::SlidingWindow,
     weighted_sum::{
         Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer, by_weighted_types,
@@ -50,12 +49,17 @@ struct QuantizedConvolution {
     layer: WeightedLayer,
 }
 
-impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedConvolution {
+impl<X: Activation> WeightedKernel<X> for QuantizedConvolution {
+    fn channel_of_weight(&self, index: usize) -> usize {
+        let g = &self.geometry;
+        index / (g.rows.taps * g.columns.taps * g.in_channels / g.groups).max(1)
+    }
+
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
         input: &[i16],
-        weights: &[W],
+        weights: &[i16],
         bias: Bias<'_>,
         output: &mut [X],
     ) -> Result<()> {
@@ -85,10 +89,10 @@ impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedConvo
 impl QuantizedConvolution {
     /// All output channels of a pixel, in NHWC. The taps of a row lie side by side, both in the
     /// input and in the weights, unless they are dilated or the channels are in groups.
-    fn convolve_pixel<X: Activation, W: QuantizedElement>(
+    fn convolve_pixel<X: Activation>(
         &self,
         input: &[i16],
-        weights: &[W],
+        weights: &[i16],
         bias: Bias<'_>,
         y: usize,
         x: usize,
@@ -110,36 +114,24 @@ impl QuantizedConvolution {
                 are_adjacent,
             };
             for chunk in &mut chunks {
-                let sums = self.sums::<X, W, LANES>(input, weights, (y, x), run(first));
-                self.store(sums, bias, first, chunk);
+                let sums = self.sums::<X, LANES>(input, weights, (y, x), run(first));
+                self.layer.numbers(&sums, bias, first, chunk);
                 first += LANES;
             }
             for out in chunks.into_remainder() {
-                let sums = self.sums::<X, W, 1>(input, weights, (y, x), run(first));
-                self.store(sums, bias, first, std::slice::from_mut(out));
+                let sums = self.sums::<X, 1>(input, weights, (y, x), run(first));
+                self.layer
+                    .numbers(&sums, bias, first, std::slice::from_mut(out));
                 first += 1;
             }
         }
     }
 
-    fn store<X: Activation, const N: usize>(
-        &self,
-        sums: [X::Sum; N],
-        bias: Bias<'_>,
-        first: usize,
-        outputs: &mut [X],
-    ) {
-        for (lane, (out, sum)) in outputs.iter_mut().zip(sums).enumerate() {
-            let o = first + lane;
-            *out = self.layer.number(sum.add(bias.of_channel(o)), o);
-        }
-    }
-
     /// Sums of `N` output channels at one pixel.
-    fn sums<X: Activation, W: QuantizedElement, const N: usize>(
+    fn sums<X: Activation, const N: usize>(
         &self,
         input: &[i16],
-        weights: &[W],
+        weights: &[i16],
         (y, x): (usize, usize),
         run: Run,
     ) -> [X::Sum; N] {
@@ -158,7 +150,7 @@ impl QuantizedConvolution {
                 let rows = std::array::from_fn(|lane| {
                     let o = run.first + lane;
                     let w = ((o * g.rows.taps + ky) * g.columns.taps + kx) * run.in_group;
-                    (&weights[w..][..len], self.layer.weight_zero_points[o])
+                    &weights[w..][..len]
                 });
                 let products: [X::Sum; N] = dots(&input[at..][..len], rows);
                 for (sum, product) in sums.iter_mut().zip(products) {
@@ -175,10 +167,10 @@ impl QuantizedConvolution {
     }
 
     /// One output channel, in NCHW.
-    fn convolve_plane<X: Activation, W: QuantizedElement>(
+    fn convolve_plane<X: Activation>(
         &self,
         input: &[i16],
-        weights: &[W],
+        weights: &[i16],
         bias: Bias<'_>,
         o: usize,
         plane: &mut [X],
@@ -186,7 +178,6 @@ impl QuantizedConvolution {
         let g = &self.geometry;
         let in_group = g.in_channels / g.groups;
         let first = o / (g.out_channels / g.groups) * in_group;
-        let zero_w = self.layer.weight_zero_points[o];
         for (at, out) in plane.iter_mut().enumerate() {
             let (y, x) = (at / g.columns.output, at % g.columns.output);
             let mut sum = X::Sum::ZERO.add(bias.of_channel(o));
@@ -201,7 +192,7 @@ impl QuantizedConvolution {
                         };
                         let from = ((first + i) * g.rows.input + in_y) * g.columns.input + in_x;
                         let w = ((o * in_group + i) * g.rows.taps + ky) * g.columns.taps + kx;
-                        sum = sum.plus(dot(&input[from..=from], (&weights[w..=w], zero_w)));
+                        sum = sum.plus(dot(&input[from..=from], &weights[w..=w]));
                     }
                 }
             }

@@ -6,11 +6,9 @@ use armnn_backend_api::{ExecutionContext, LayerView, Result, Synchronous, Worklo
 
 use crate::{
     parallel::for_each_chunk,
-    quantized_arithmetic::QuantizedElement,
     sliding_window::SlidingWindow,
     weighted_sum::{
         Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer, by_weighted_types,
-        without_zero_point,
     },
 };
 
@@ -38,12 +36,16 @@ struct QuantizedDepthwiseConvolution {
 /// Output channels computed at once.
 const LANES: usize = 16;
 
-impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedDepthwiseConvolution {
+impl<X: Activation> WeightedKernel<X> for QuantizedDepthwiseConvolution {
+    fn channel_of_weight(&self, index: usize) -> usize {
+        index % self.geometry.out_channels.max(1)
+    }
+
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
         input: &[i16],
-        weights: &[W],
+        weights: &[i16],
         bias: Bias<'_>,
         output: &mut [X],
     ) -> Result<()> {
@@ -71,7 +73,7 @@ impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedDepth
                 let mut sum = [X::Sum::ZERO.add(bias.of_channel(o))];
                 self.for_each_tap((y, x), |pixel, tap| {
                     let weights = &weights[tap * g.out_channels + o..][..1];
-                    self.add_products(&input[pixel..=pixel], weights, o, &mut sum);
+                    Self::add_products(&input[pixel..=pixel], weights, &mut sum);
                 });
                 *out = self.layer.number(sum[0], o);
             }
@@ -81,10 +83,10 @@ impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedDepth
 
 impl QuantizedDepthwiseConvolution {
     /// All output channels of a pixel, in NHWC.
-    fn convolve_pixel<X: Activation, W: QuantizedElement>(
+    fn convolve_pixel<X: Activation>(
         &self,
         input: &[i16],
-        weights: &[W],
+        weights: &[i16],
         bias: Bias<'_>,
         at: (usize, usize),
         pixel: &mut [X],
@@ -114,7 +116,7 @@ impl QuantizedDepthwiseConvolution {
                         &from[block..=block]
                     };
                     let weights = &weights[tap * g.out_channels + first..][..n];
-                    self.add_products(from, weights, first, &mut sums[..n]);
+                    Self::add_products(from, weights, &mut sums[..n]);
                 });
                 for (lane, out) in outputs.iter_mut().enumerate() {
                     *out = self.layer.number(sums[lane], first + lane);
@@ -138,38 +140,27 @@ impl QuantizedDepthwiseConvolution {
         }
     }
 
-    /// Adds the products of as many weights, of the output channels from `first` on, with as many
-    /// inputs, or with one.
+    /// Adds the products of as many weights with as many inputs, or with one.
     #[inline]
-    fn add_products<W: QuantizedElement, S: Sum>(
-        &self,
-        input: &[i16],
-        weights: &[W],
-        first: usize,
-        sums: &mut [S],
-    ) {
-        let zeros = &self.layer.weight_zero_points[first..][..weights.len()];
-        // Of full length, all loops below have a number of steps known beforehand.
-        if let (Ok(x), Ok(w), Ok(zeros), Ok(sums)) = (
+    fn add_products<S: Sum>(input: &[i16], weights: &[i16], sums: &mut [S]) {
+        // Of full length, the loop has a number of steps known beforehand.
+        if let (Ok(x), Ok(w), Ok(sums)) = (
             <&[i16; LANES]>::try_from(input),
-            <&[W; LANES]>::try_from(weights),
-            <&[i16; LANES]>::try_from(zeros),
+            <&[i16; LANES]>::try_from(weights),
             <&mut [S; LANES]>::try_from(&mut *sums),
         ) {
             for lane in 0..LANES {
-                let w = without_zero_point(w[lane], zeros[lane]);
-                sums[lane] = sums[lane].add_product(x[lane], w);
+                sums[lane] = sums[lane].add_product(x[lane], w[lane]);
             }
             return;
         }
-        let weights = weights.iter().zip(zeros);
         if let &[x] = input {
-            for (sum, (&w, &zero)) in sums.iter_mut().zip(weights) {
-                *sum = sum.add_product(x, without_zero_point(w, zero));
+            for (sum, &w) in sums.iter_mut().zip(weights) {
+                *sum = sum.add_product(x, w);
             }
         } else {
-            for ((sum, (&w, &zero)), &x) in sums.iter_mut().zip(weights).zip(input) {
-                *sum = sum.add_product(x, without_zero_point(w, zero));
+            for ((sum, &w), &x) in sums.iter_mut().zip(weights).zip(input) {
+                *sum = sum.add_product(x, w);
             }
         }
     }

@@ -6,7 +6,6 @@ use armnn_backend_api::{ExecutionContext, LayerView, Result, Synchronous, Worklo
 use crate::{
     matrix::MatrixProduct,
     parallel::for_each_chunk,
-    quantized_arithmetic::QuantizedElement,
     weighted_sum::{
         Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer, by_weighted_types, dot,
     },
@@ -24,12 +23,20 @@ struct QuantizedFullyConnected {
     layer: WeightedLayer,
 }
 
-impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedFullyConnected {
+impl<X: Activation> WeightedKernel<X> for QuantizedFullyConnected {
+    fn channel_of_weight(&self, index: usize) -> usize {
+        let MatrixProduct { k, n, .. } = self.product;
+        match self.product.transpose_y {
+            true => index / k.max(1),
+            false => index % n.max(1),
+        }
+    }
+
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
         input: &[i16],
-        weights: &[W],
+        weights: &[i16],
         bias: Bias<'_>,
         output: &mut [X],
     ) -> Result<()> {
@@ -38,13 +45,12 @@ impl<X: Activation, W: QuantizedElement> WeightedKernel<X, W> for QuantizedFully
         for_each_chunk(context, output, n, work, |row, out| {
             let x = &input[row * k..][..k];
             for (o, out) in out.iter_mut().enumerate() {
-                let zero_w = self.layer.weight_zero_points[o];
                 let sum: X::Sum = if self.product.transpose_y {
-                    dot(x, (&weights[o * k..][..k], zero_w))
+                    dot(x, &weights[o * k..][..k])
                 } else {
                     (0..k).fold(X::Sum::ZERO, |sum, i| {
                         let at = i * n + o;
-                        sum.plus(dot(&x[i..=i], (&weights[at..=at], zero_w)))
+                        sum.plus(dot(&x[i..=i], &weights[at..=at]))
                     })
                 };
                 *out = self.layer.number(sum.add(bias.of_channel(o)), o);

@@ -3,8 +3,9 @@
 //! (`internal/reference/portable_tensor_utils.cc`) and `PopulateQuantizedLstmParams8x8_16`
 //! (`kernels/unidirectional_sequence_lstm.cc`).
 //!
-//! Two rules are as there, although other ones would be expected: the zero point of what goes
-//! through the projection is subtracted, not added; and of the peephole weights only as many are
+//! Three rules are as there, although other ones would be expected: of cells with a scale below
+//! 2^-15, not the hyperbolic tangent but the input gate is multiplied with the output gate; the zero point of what goes
+//! through the projection is subtracted, not added, but added where there is no projection; and of the peephole weights only as many are
 //! read as there are outputs, so that with a projection they go by the place in the whole batch.
 
 #[cfg(test)]
@@ -143,9 +144,13 @@ impl Rules {
         };
         let (x, state, cells) = (affine(0)?, affine(OUTPUT_STATE)?, affine(CELL_STATE)?);
         let exponent = cells.scale.log2().round();
-        if !(-15.0..=-9.0).contains(&exponent) || (cells.scale.log2() - exponent).abs() >= 1e-3 {
+        let least = match layer.input(INPUT_WEIGHTS + INPUT_GATE) {
+            Some(_) => -24.0,
+            None => -15.0,
+        };
+        if !(least..=-9.0).contains(&exponent) || (cells.scale.log2() - exponent).abs() >= 1e-3 {
             return Err(refusal(format_args!(
-                "the scale of {} is {}; supported: powers of two from 2^-15 to 2^-9",
+                "the scale of {} is {}; supported: powers of two from 2^{least} to 2^-9",
                 input_role(layer.layer_type(), CELL_STATE),
                 cells.scale
             )));
@@ -302,11 +307,20 @@ impl Lstm {
             }
         }
         self.gate(weights, OUTPUT_GATE, item, x, state, cells, output_gate);
-        let integer_bits = (15 + rules.cell_exponent) as u32;
+        let integer_bits = u32::try_from(15 + rules.cell_exponent);
         for (i, hidden) in hidden.iter_mut().enumerate() {
-            let product = i32::from(output_gate[i]) * i32::from(tanh(cells[i], integer_bits));
+            let shown = match integer_bits {
+                Ok(bits) => tanh(cells[i], bits),
+                // There is no function for such cells, and the input gate is left where its result
+                // would be.
+                Err(_) => before[INPUT_GATE * n + i],
+            };
+            let product = i32::from(output_gate[i]) * i32::from(shown);
             let number = rules.hidden.apply(product);
-            *hidden = narrowed(number.wrapping_sub(rules.hidden_zero_point));
+            *hidden = narrowed(match weights.projection {
+                [] => number.wrapping_add(rules.hidden_zero_point),
+                _ => number.wrapping_sub(rules.hidden_zero_point),
+            });
         }
         if weights.projection.is_empty() {
             state.copy_from_slice(hidden);

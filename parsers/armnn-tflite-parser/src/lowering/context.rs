@@ -1,6 +1,6 @@
 //! What the lowering of one operator works with.
 
-use armnn_backend_api::{LayerDescriptor, ReshapeDescriptor, Shape, TensorInfo};
+use armnn_backend_api::{LayerDescriptor, Quantization, ReshapeDescriptor, Shape, TensorInfo};
 use armnn_network::{OutputDeclaration, ParameterRule, TensorId};
 use planus::ReadAsRoot;
 
@@ -388,11 +388,21 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
 
     /// What the file says of output `position`, whose elements are those of `input`.
     ///
-    /// TFLite copies the numbers whatever the scales are; here they stay what they stand for. Both
-    /// are the same only where the scales are.
+    /// TFLite copies the numbers whatever the scales are. Where those differ, the layer keeps the
+    /// input's, and what it writes is taken for the output by [`bind`](Self::bind).
     pub(super) fn moved(&self, position: usize, input: TensorId) -> Result<OutputDeclaration> {
-        let declaration = self.declaration(position)?;
-        self.check_scale_kept(input, &declaration)?;
+        let mut declaration = self.declaration(position)?;
+        if self.check_scale_kept(input, &declaration).is_ok() {
+            return Ok(declaration);
+        }
+        let info = self.info(input)?;
+        let of_one = |quantization: &Quantization| quantization.scales().len() == 1;
+        let same_type = declaration.data_type == Some(info.data_type);
+        let declared = declaration.quantization.as_ref();
+        if !same_type || !of_one(&info.quantization) || !declared.is_some_and(of_one) {
+            self.check_scale_kept(input, &declaration)?;
+        }
+        declaration.quantization = Some(info.quantization.clone());
         Ok(declaration)
     }
 
@@ -443,8 +453,20 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         }
     }
 
-    /// Makes a tensor of the network the one that output `position` is.
+    /// Makes a tensor of the network the one that output `position` is; its numbers, if they are of
+    /// another scale than those of the output, stay as they are, as in TFLite.
     pub(super) fn bind(&mut self, position: usize, id: TensorId) -> Result {
+        let info = self.info(id)?;
+        let declared = quantization(self.output_tensor(position)?)?;
+        let (from, to) = (info.quantization.scales().len(), declared.scales().len());
+        if (from, to) == (1, 1) && info.quantization != declared {
+            let into = TensorInfo {
+                quantization: declared,
+                ..info.clone()
+            };
+            let id = self.lowering.reinterpreted(id, &into)?;
+            return self.bind_value(position, Value::Ready(id));
+        }
         self.bind_value(position, Value::Ready(id))
     }
 

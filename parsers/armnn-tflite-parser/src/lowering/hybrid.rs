@@ -5,9 +5,8 @@
 //! weights are widened, and real numbers are multiplied, which gives the same but for their rounding.
 
 use armnn_backend_api::{
-    ActivationDescriptor, ActivationFunction, BinaryOperation, DataType,
-    ElementwiseBinaryDescriptor, ElementwiseUnaryDescriptor, ReduceDescriptor, ReduceOperation,
-    UnaryOperation,
+    BinaryOperation, DataType, ElementwiseBinaryDescriptor, ElementwiseUnaryDescriptor,
+    Quantization, ReduceDescriptor, ReduceOperation, Shape, TensorInfo, UnaryOperation,
 };
 use armnn_network::{OutputDeclaration, TensorId};
 
@@ -23,6 +22,16 @@ pub(super) enum Narrowing {
     Asymmetric,
 }
 
+impl Narrowing {
+    /// By the option `asymmetric_quantize_inputs`.
+    pub(super) fn of(asymmetric: bool) -> Self {
+        match asymmetric {
+            true => Self::Asymmetric,
+            false => Self::Symmetric,
+        }
+    }
+}
+
 /// The least range that is divided by: one of 0 has numbers of 0 only, whatever they are divided by.
 const LEAST_RANGE: f64 = 1e-30;
 
@@ -33,61 +42,83 @@ impl Context<'_, '_, '_> {
         Ok(input.data_type == DataType::Float32 && weights.data_type.is_quantized())
     }
 
-    /// An input, rounded to what 8 bits hold, with a scale of its own for each part that `axes` span.
+    /// An input, rounded to what 8 bits hold, with a scale of its own for each part that `axes` span:
+    /// `SymmetricQuantizeFloats` and `AsymmetricQuantizeFloats`
+    /// (`kernels/internal/reference/portable_tensor_utils.cc`).
     pub(super) fn narrowed(
         &mut self,
         input: TensorId,
         axes: &[u32],
         narrowing: Narrowing,
     ) -> Result<TensorId> {
-        let none = OutputDeclaration::default;
-        let unary = |operation| ElementwiseUnaryDescriptor::new(operation);
-        let binary = |operation| ElementwiseBinaryDescriptor::new(operation);
-        let linear = |a, b| ActivationDescriptor::new(ActivationFunction::Linear, a, b);
-        let bounded =
-            |most, least| ActivationDescriptor::new(ActivationFunction::BoundedReLu, most, least);
-        let reduce = |operation| described(ReduceDescriptor::new(operation, axes, true));
-        let mul = binary(BinaryOperation::Mul);
-        let div = binary(BinaryOperation::Div);
-        let least_range = self.scalar(DataType::Float32, LEAST_RANGE)?;
-        let maximum = binary(BinaryOperation::Maximum);
-        if narrowing == Narrowing::Symmetric {
-            let abs = self.step(0, unary(UnaryOperation::Abs), &[Some(input)], none())?;
-            let range = reduce(ReduceOperation::Max)?;
-            let range = self.step(0, range, &[Some(abs)], none())?;
-            let range = self.step(0, maximum, &[Some(range), Some(least_range)], none())?;
-            let limit = self.scalar(DataType::Float32, 127.0)?;
-            let inverse = self.step(0, div, &[Some(limit), Some(range)], none())?;
-            let scale = self.step(0, div, &[Some(range), Some(limit)], none())?;
-            let steps = self.step(0, mul, &[Some(input), Some(inverse)], none())?;
-            let whole = self.step(0, unary(UnaryOperation::Round), &[Some(steps)], none())?;
-            let whole = self.step(0, bounded(127.0, -127.0), &[Some(whole)], none())?;
-            return self.step(0, mul, &[Some(whole), Some(scale)], none());
+        match narrowing {
+            Narrowing::Symmetric => self.narrowed_around_zero(input, axes),
+            Narrowing::Asymmetric => self.narrowed_to_range(input, axes),
         }
-        let zero = self.scalar(DataType::Float32, 0.0)?;
-        let minimum = binary(BinaryOperation::Minimum);
-        let sub = binary(BinaryOperation::Sub);
-        let add = binary(BinaryOperation::Add);
-        let most = reduce(ReduceOperation::Max)?;
-        let most = self.step(0, most, &[Some(input)], none())?;
-        let most = self.step(0, maximum, &[Some(most), Some(zero)], none())?;
-        let least = reduce(ReduceOperation::Min)?;
-        let least = self.step(0, least, &[Some(input)], none())?;
-        let least = self.step(0, minimum, &[Some(least), Some(zero)], none())?;
-        let range = self.step(0, sub, &[Some(most), Some(least)], none())?;
-        let range = self.step(0, maximum, &[Some(range), Some(least_range)], none())?;
-        let scale = self.step(0, linear(1.0 / 255.0, 0.0), &[Some(range)], none())?;
+    }
+
+    fn narrowed_around_zero(&mut self, input: TensorId, axes: &[u32]) -> Result<TensorId> {
+        let abs = ElementwiseUnaryDescriptor::new(UnaryOperation::Abs);
+        let abs = self.step(0, abs, &[Some(input)], OutputDeclaration::default())?;
+        let range = self.extreme(abs, axes, ReduceOperation::Max)?;
+        let least_range = self.scalar(DataType::Float32, LEAST_RANGE)?;
+        let range = self.binary(BinaryOperation::Maximum, range, least_range)?;
+        let limit = self.scalar(DataType::Float32, 127.0)?;
+        let inverse = self.binary(BinaryOperation::Div, limit, range)?;
+        let scale = self.binary(BinaryOperation::Div, range, limit)?;
+        let steps = self.binary(BinaryOperation::Mul, input, inverse)?;
+        let whole = self.rounded(steps)?;
+        self.binary(BinaryOperation::Mul, whole, scale)
+    }
+
+    fn narrowed_to_range(&mut self, input: TensorId, axes: &[u32]) -> Result<TensorId> {
+        let number = |context: &mut Self, value| context.scalar(DataType::Float32, value);
+        let zero = number(self, 0.0)?;
+        let most = self.extreme(input, axes, ReduceOperation::Max)?;
+        let most = self.binary(BinaryOperation::Maximum, most, zero)?;
+        let least = self.extreme(input, axes, ReduceOperation::Min)?;
+        let least = self.binary(BinaryOperation::Minimum, least, zero)?;
+        let range = self.binary(BinaryOperation::Sub, most, least)?;
+        let least_range = number(self, LEAST_RANGE)?;
+        let range = self.binary(BinaryOperation::Maximum, range, least_range)?;
+        let intervals = number(self, 255.0)?;
+        let scale = self.binary(BinaryOperation::Div, range, intervals)?;
         // The zero point is -128 - least / scale, rounded.
-        let offset = self.step(0, div, &[Some(least), Some(scale)], none())?;
-        let offset = self.step(0, linear(-1.0, -128.0), &[Some(offset)], none())?;
-        let offset = self.step(0, unary(UnaryOperation::Round), &[Some(offset)], none())?;
-        let offset = self.step(0, bounded(127.0, -128.0), &[Some(offset)], none())?;
-        let steps = self.step(0, div, &[Some(input), Some(scale)], none())?;
-        let steps = self.step(0, add, &[Some(steps), Some(offset)], none())?;
-        let whole = self.step(0, unary(UnaryOperation::Round), &[Some(steps)], none())?;
-        let whole = self.step(0, bounded(127.0, -128.0), &[Some(whole)], none())?;
-        let whole = self.step(0, sub, &[Some(whole), Some(offset)], none())?;
-        self.step(0, mul, &[Some(whole), Some(scale)], none())
+        let first = number(self, -128.0)?;
+        let above = self.binary(BinaryOperation::Div, least, scale)?;
+        let offset = self.binary(BinaryOperation::Sub, first, above)?;
+        let offset = self.rounded(offset)?;
+        let one = number(self, 1.0)?;
+        let inverse = self.binary(BinaryOperation::Div, one, scale)?;
+        let steps = self.binary(BinaryOperation::Mul, input, inverse)?;
+        let steps = self.binary(BinaryOperation::Add, steps, offset)?;
+        let whole = self.rounded(steps)?;
+        let whole = self.binary(BinaryOperation::Sub, whole, offset)?;
+        self.binary(BinaryOperation::Mul, whole, scale)
+    }
+
+    fn binary(&mut self, operation: BinaryOperation, a: TensorId, b: TensorId) -> Result<TensorId> {
+        let descriptor = ElementwiseBinaryDescriptor::new(operation);
+        let none = OutputDeclaration::default();
+        self.step(0, descriptor, &[Some(a), Some(b)], none)
+    }
+
+    fn extreme(
+        &mut self,
+        input: TensorId,
+        axes: &[u32],
+        operation: ReduceOperation,
+    ) -> Result<TensorId> {
+        let descriptor = described(ReduceDescriptor::new(operation, axes, true))?;
+        self.step(0, descriptor, &[Some(input)], OutputDeclaration::default())
+    }
+
+    /// The nearest number of 8 bits, ties away from zero: what Quantize gives with a scale of 1.
+    fn rounded(&mut self, input: TensorId) -> Result<TensorId> {
+        let bytes = TensorInfo::new(DataType::QAsymmS8, Shape::SCALAR)
+            .quantized(Quantization::per_tensor(1.0, 0));
+        let whole = self.quantized_step(input, &bytes)?;
+        self.dequantized_step(whole)
     }
 
     /// The inputs of a convolution, made real if only the weights are quantized.
@@ -128,10 +159,7 @@ impl Context<'_, '_, '_> {
         if !self.is_hybrid(input, weights)? {
             return Ok([input, weights]);
         }
-        let narrowing = match asymmetric {
-            true => Narrowing::Asymmetric,
-            false => Narrowing::Symmetric,
-        };
+        let narrowing = Narrowing::of(asymmetric);
         let last = self.shape(input)?.rank().saturating_sub(1) as u32;
         let input = self.narrowed(input, &[last], narrowing)?;
         let weights = self.widened(weights, DataType::Float32)?;

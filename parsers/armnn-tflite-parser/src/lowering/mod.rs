@@ -28,6 +28,7 @@ mod elementwise;
 mod flexbuffers;
 mod generation;
 mod hybrid;
+mod hybrid_recurrent;
 mod indexing;
 mod initializer;
 mod matrix;

@@ -10,6 +10,7 @@ use armnn_network::{OutputDeclaration, ParameterRule, StridedSliceOptions, Tenso
 
 use super::activation;
 use super::context::{Context, described};
+use super::hybrid::Narrowing;
 use super::problem::{Problem, Result};
 use super::recurrent::function_of;
 use crate::schema_generated::{
@@ -18,28 +19,29 @@ use crate::schema_generated::{
 };
 
 /// What a direction of an RNN is made of.
-struct Direction {
-    function: ActivationFunctionType,
-    batch_first: bool,
-    direction: RecurrentDirection,
+pub(super) struct Direction {
+    pub(super) function: ActivationFunctionType,
+    pub(super) batch_first: bool,
+    pub(super) direction: RecurrentDirection,
+    /// How weights that are quantized beside a real input make it.
+    pub(super) narrowing: Narrowing,
     /// Where its weights, recurrent weights, bias and state stand.
-    first: usize,
+    pub(super) first: usize,
 }
 
 /// A single step: a sequence of one, time first.
 pub(super) fn rnn(context: &mut Context<'_, '_, '_>) -> Result {
-    let function = context
-        .options::<RnnOptionsRef<'_>>()?
-        .fused_activation_function()?;
+    let options = context.options::<RnnOptionsRef<'_>>()?;
     let input = context.input(0)?;
     if context.shape(input)?.rank() != 2 {
         return Err(Problem::malformed("its input is not [batch, numbers]"));
     }
     let sequence = context.merge_step(0, input, vec![vec![], vec![0], vec![1]])?;
     let direction = Direction {
-        function,
+        function: options.fused_activation_function()?,
         batch_first: false,
         direction: RecurrentDirection::Forward,
+        narrowing: Narrowing::of(options.asymmetric_quantize_inputs()?),
         first: 1,
     };
     let output = context.rnn_layer(&direction, sequence, 0)?;
@@ -53,6 +55,7 @@ pub(super) fn unidirectional_sequence_rnn(context: &mut Context<'_, '_, '_>) -> 
         function: options.fused_activation_function()?,
         batch_first: !options.time_major()?,
         direction: RecurrentDirection::Forward,
+        narrowing: Narrowing::of(options.asymmetric_quantize_inputs()?),
         first: 1,
     };
     let input = context.input(0)?;
@@ -72,10 +75,12 @@ pub(super) fn bidirectional_sequence_rnn(context: &mut Context<'_, '_, '_>) -> R
         options.merge_outputs()?,
     );
     let batch_first = !options.time_major()?;
+    let narrowing = Narrowing::of(options.asymmetric_quantize_inputs()?);
     let of = |direction, first| Direction {
         function,
         batch_first,
         direction,
+        narrowing,
         first,
     };
     let input = context.input(0)?;
@@ -111,6 +116,10 @@ impl Context<'_, '_, '_> {
             return Err(Problem::unsupported("an RNN of a quantized type"));
         }
         let [weights, recurrent, bias] = [0, 1, 2].map(|offset| of.first + offset);
+        let of_input = self.input(weights)?;
+        if self.is_hybrid(sequence, of_input)? {
+            return self.hybrid_rnn(of, sequence);
+        }
         let mut matrices = Vec::with_capacity(2);
         for position in [weights, recurrent] {
             let id = self.input(position)?;
@@ -268,7 +277,7 @@ pub(super) fn svdf(context: &mut Context<'_, '_, '_>) -> Result {
 
 impl Context<'_, '_, '_> {
     /// Real numbers as those of a quantized type, which is not the operator's last layer.
-    fn quantized_step(&mut self, id: TensorId, into: &TensorInfo) -> Result<TensorId> {
+    pub(super) fn quantized_step(&mut self, id: TensorId, into: &TensorInfo) -> Result<TensorId> {
         let declaration = OutputDeclaration {
             data_type: Some(into.data_type),
             quantization: Some(into.quantization.clone()),
@@ -278,7 +287,7 @@ impl Context<'_, '_, '_> {
     }
 
     /// Quantized numbers as real ones, which is not the operator's last layer.
-    fn dequantized_step(&mut self, id: TensorId) -> Result<TensorId> {
+    pub(super) fn dequantized_step(&mut self, id: TensorId) -> Result<TensorId> {
         let real = OutputDeclaration::of_type(DataType::Float32);
         self.step(0, DequantizeDescriptor::new(), &[Some(id)], real)
     }

@@ -4,15 +4,24 @@ use armnn_backend_api::{CastDescriptor, DataType, DequantizeDescriptor, Quantize
 
 use super::context::Context;
 use super::problem::{Problem, Result};
+use super::spectrum;
+use super::subgraph::Value;
 
 /// The types in the options repeat those of the tensors.
 pub(super) fn cast(context: &mut Context<'_, '_, '_>) -> Result {
+    if let Value::Complex(_) = context.input_value(0)? {
+        // What is left of a complex number is its real part.
+        return spectrum::part(context, 0);
+    }
     let input = context.input(0)?;
     context.emit(CastDescriptor::new(), &[Some(input)])
 }
 
 /// Of quantized numbers; or of Float16, which is a change of type alone.
 pub(super) fn dequantize(context: &mut Context<'_, '_, '_>) -> Result {
+    if context.output_tensor(0)?.is_variable {
+        return dequantized_state(context);
+    }
     let input = context.input(0)?;
     let info = context.info(input)?;
     match info.data_type {
@@ -25,6 +34,27 @@ pub(super) fn dequantize(context: &mut Context<'_, '_, '_>) -> Result {
         }
         _ => context.emit(DequantizeDescriptor::new(), &[Some(input)]),
     }
+}
+
+/// A state that begins with a constant, which TFLite dequantizes only once. States begin with 0 here,
+/// as those do that converters make.
+fn dequantized_state(context: &mut Context<'_, '_, '_>) -> Result {
+    let input = context.input(0)?;
+    let tensor = context.lowering.builder.tensor(input);
+    let constant = tensor.and_then(|tensor| tensor.constant());
+    let begins_with_zero = constant.is_some_and(|data| data.iter().all(|&byte| byte == 0));
+    let real = context.info(input)?.quantization.is_none();
+    let Some(index) = context.operator.outputs.get(0) else {
+        return Err(Problem::malformed("output 0 is left out"));
+    };
+    if !begins_with_zero || !real {
+        return Err(Problem::unsupported(
+            "a state that begins with other numbers than 0",
+        ));
+    }
+    let variable = context.lowering.state_tensor(index)?;
+    let before = context.lowering.read_variable(variable)?;
+    context.bind_value(0, Value::Ready(before))
 }
 
 /// Of real numbers; or of quantized ones, which are rescaled.

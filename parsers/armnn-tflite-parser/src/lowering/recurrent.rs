@@ -3,18 +3,19 @@
 //! Their states are tensors marked as variables, or any other tensors, whose new values are lost
 //! then, as in TFLite.
 //!
-//! `asymmetric_quantize_inputs` says how kernels narrow real inputs beside quantized weights. Here
-//! such weights are widened, and nothing is narrowed.
+//! Real inputs beside quantized weights are narrowed: see [`hybrid_recurrent`](super::hybrid_recurrent).
 
 use armnn_backend_api::{
     ActivationDescriptor, ActivationFunction, BinaryOperation, ConcatDescriptor, DataType,
-    DequantizeDescriptor, ElementwiseBinaryDescriptor, FullyConnectedDescriptor,
-    ReverseV2Descriptor, SplitDescriptor, UnidirectionalSequenceLstmDescriptor,
+    DequantizeDescriptor, ElementwiseBinaryDescriptor, FullyConnectedDescriptor, Quantization,
+    ReverseV2Descriptor, SplitDescriptor, TensorInfo, UnidirectionalSequenceLstmDescriptor,
 };
 use armnn_network::{OutputDeclaration, TensorId};
 
 use super::activation;
 use super::context::{Context, described};
+use super::hybrid::Narrowing;
+use super::hybrid_recurrent::HybridLstm;
 use super::problem::{Problem, Result};
 use super::variables::VariableId;
 use crate::schema_generated::{
@@ -53,7 +54,8 @@ pub(super) fn lstm(context: &mut Context<'_, '_, '_>) -> Result {
     }
     // One step of a sequence.
     let sequence = context.merge_step(0, input, vec![vec![0], vec![], vec![1]])?;
-    let output = context.sequence_lstm(descriptor, &positions, sequence, 0)?;
+    let narrowing = Narrowing::of(options.asymmetric_quantize_inputs()?);
+    let output = context.sequence_lstm(descriptor, narrowing, &positions, sequence, 0)?;
     context.emit_merged(0, output, vec![vec![0], vec![1, 2]])
 }
 
@@ -75,7 +77,8 @@ pub(super) fn unidirectional_sequence_lstm(context: &mut Context<'_, '_, '_>) ->
         normalization: Some(20),
     };
     let input = context.input(0)?;
-    let output = context.sequence_lstm(descriptor, &positions, input, 0)?;
+    let narrowing = Narrowing::of(options.asymmetric_quantize_inputs()?);
+    let output = context.sequence_lstm(descriptor, narrowing, &positions, input, 0)?;
     context.bind(0, output)
 }
 
@@ -105,11 +108,12 @@ pub(super) fn bidirectional_sequence_lstm(context: &mut Context<'_, '_, '_>) -> 
     };
     let merge = options.merge_outputs()?;
     let input = context.input(0)?;
-    let forward = context.sequence_lstm(descriptor, &forward, input, 0)?;
+    let narrowing = Narrowing::of(options.asymmetric_quantize_inputs()?);
+    let forward = context.sequence_lstm(descriptor, narrowing, &forward, input, 0)?;
     let time = if time_major { 0 } else { 1 };
     let turned = context.reversed(input, time)?;
     let last = if merge { 0 } else { 1 };
-    let backward = context.sequence_lstm(descriptor, &backward, turned, last)?;
+    let backward = context.sequence_lstm(descriptor, narrowing, &backward, turned, last)?;
     let backward = context.reversed(backward, time)?;
     context.bind_directions([forward, backward], merge)
 }
@@ -221,6 +225,7 @@ impl Context<'_, '_, '_> {
     fn sequence_lstm(
         &mut self,
         mut descriptor: UnidirectionalSequenceLstmDescriptor,
+        narrowing: Narrowing,
         positions: &Positions,
         sequence: TensorId,
         position: usize,
@@ -230,20 +235,39 @@ impl Context<'_, '_, '_> {
         if quantized {
             self.quantize_lstm(&mut descriptor)?;
         }
-        let mut inputs = vec![Some(sequence)];
+        let mut weights = Vec::with_capacity(21);
         for offset in 0..17 {
-            inputs.push(self.lstm_weights(positions.first + offset, data_type)?);
+            weights.push(self.lstm_weights(positions.first + offset, data_type)?);
         }
         let states = [
             self.state(positions.states[0])?,
             self.state(positions.states[1])?,
         ];
-        inputs.extend(states.iter().map(|state| Some(state.before)));
+        let mut normalization = Vec::with_capacity(4);
         if let Some(first) = positions.normalization {
             for offset in 0..4 {
-                inputs.push(self.lstm_weights(first + offset, data_type)?);
+                normalization.push(self.lstm_weights(first + offset, data_type)?);
             }
         }
+        // Those of the output gate are always there.
+        let output_weights = self.input(positions.first + 3)?;
+        if self.is_hybrid(sequence, output_weights)? {
+            let lstm = HybridLstm {
+                descriptor,
+                narrowing,
+            };
+            weights.extend(normalization);
+            let before = [states[0].before, states[1].before];
+            let (output, after) = self.hybrid_lstm(&lstm, sequence, before, &weights)?;
+            for (state, after) in states.into_iter().zip(after) {
+                self.leave(state, after)?;
+            }
+            return Ok(output);
+        }
+        let mut inputs = vec![Some(sequence)];
+        inputs.extend(weights);
+        inputs.extend(states.iter().map(|state| Some(state.before)));
+        inputs.extend(normalization);
         let declaration = |id: TensorId| -> Result<OutputDeclaration> {
             let info = self.info(id)?;
             Ok(OutputDeclaration {
@@ -283,10 +307,22 @@ impl Context<'_, '_, '_> {
     }
 
     /// What is quantized beside real numbers, as real numbers.
+    ///
+    /// Weights of the type UINT8 are those of models older than hybrid kernels with INT8: their bytes
+    /// are signed numbers around 0 all the same, and kernels do not look at their zero point.
     pub(super) fn widened(&mut self, id: TensorId, data_type: DataType) -> Result<TensorId> {
         let info = self.info(id)?;
         if data_type.is_quantized() || !info.data_type.is_quantized() {
             return Ok(id);
+        }
+        let mut id = id;
+        if info.data_type == DataType::QAsymmU8 {
+            let mut signed = TensorInfo::new(DataType::QSymmS8, info.shape);
+            let zero_points = vec![0; info.quantization.scales().len()];
+            let scales = info.quantization.scales().to_vec();
+            signed.quantization =
+                Quantization::per_axis(info.quantization.axis(), scales, zero_points);
+            id = self.lowering.reinterpreted(id, &signed)?;
         }
         let real = OutputDeclaration::of_type(data_type);
         self.step(0, DequantizeDescriptor::new(), &[Some(id)], real)

@@ -1,17 +1,23 @@
 //! The same elements in another shape: RESHAPE, SQUEEZE, EXPAND_DIMS.
 
 use armnn_backend_api::Shape;
-use armnn_network::ParameterRule;
+use armnn_network::{ParameterRule, TensorId};
 use planus::Vector;
 
 use super::context::{Context, axis, each_dimension};
 use super::problem::{Problem, Result};
+use super::subgraph::Value;
 use crate::schema_generated::{ReshapeOptionsRef, SqueezeOptionsRef};
 
 /// The shape is the second input, or an option where there is none.
 pub(super) fn reshape(context: &mut Context<'_, '_, '_>) -> Result {
-    let input = context.input(0)?;
+    let (input, is_complex) = elements(context)?;
     if !context.is_known(1) {
+        if is_complex {
+            return Err(Problem::unsupported(
+                "complex numbers in a shape that the model computes",
+            ));
+        }
         let target = context.input(1)?;
         let declaration = context.moved(0, input)?;
         let rule = ParameterRule::Reshape { allow_zero: true };
@@ -30,7 +36,52 @@ pub(super) fn reshape(context: &mut Context<'_, '_, '_>) -> Result {
     if target.iter().any(|&dim| dim < -1) {
         return Err(Problem::malformed(format!("the new shape is {target:?}")));
     }
+    if is_complex {
+        let mut target = target;
+        target.push(2);
+        let id = context.reshape_step(0, input, &target)?;
+        return context.bind_value(0, Value::Complex(id));
+    }
     context.emit_reshape(0, input, &target)
+}
+
+/// The first input, which may be of complex numbers: these have a last dimension of two more here.
+fn elements(context: &mut Context<'_, '_, '_>) -> Result<(TensorId, bool)> {
+    match context.input_value(0)? {
+        Value::Complex(id) => Ok((id, true)),
+        _ => Ok((context.input(0)?, false)),
+    }
+}
+
+/// Dimensions as they are or put together, of complex numbers with their parts.
+fn emit_merged_elements(
+    context: &mut Context<'_, '_, '_>,
+    input: TensorId,
+    is_complex: bool,
+    mut groups: Vec<Vec<usize>>,
+) -> Result {
+    if !is_complex {
+        return context.emit_merged(0, input, groups);
+    }
+    let parts = context.shape(input)?.rank().saturating_sub(1);
+    groups.push(vec![parts]);
+    let id = context.merge_step(0, input, groups)?;
+    context.bind_value(0, Value::Complex(id))
+}
+
+/// The shape of a tensor's elements.
+fn shape_of_elements(
+    context: &Context<'_, '_, '_>,
+    input: TensorId,
+    is_complex: bool,
+) -> Result<Shape> {
+    let shape = context.shape(input)?;
+    match (is_complex, shape.dims().split_last()) {
+        (true, Some((_, dims))) => {
+            Shape::new(dims).map_err(|_| Problem::malformed("more dimensions than there can be"))
+        }
+        _ => Ok(shape),
+    }
 }
 
 /// A sparse constant is unpacked where it is read.
@@ -41,8 +92,8 @@ pub(super) fn densify(context: &mut Context<'_, '_, '_>) -> Result {
 
 /// Takes out the dimensions that the option names, which have size 1, or all that have it.
 pub(super) fn squeeze(context: &mut Context<'_, '_, '_>) -> Result {
-    let input = context.input(0)?;
-    let shape = context.shape(input)?;
+    let (input, is_complex) = elements(context)?;
+    let shape = shape_of_elements(context, input, is_complex)?;
     let named = short(
         context.options::<SqueezeOptionsRef<'_>>()?.squeeze_dims()?,
         "squeeze_dims",
@@ -70,22 +121,23 @@ pub(super) fn squeeze(context: &mut Context<'_, '_, '_>) -> Result {
     }
     let mut groups = each_dimension(shape.rank());
     groups.retain(|group| group.iter().all(|&axis| !squeezed[axis]));
-    context.emit_merged(0, input, groups)
+    emit_merged_elements(context, input, is_complex, groups)
 }
 
 /// Adds a dimension of size 1 before the named one of the output.
 pub(super) fn expand_dims(context: &mut Context<'_, '_, '_>) -> Result {
-    let input = context.input(0)?;
-    if !context.is_known(1) {
+    let (input, is_complex) = elements(context)?;
+    if !context.is_known(1) && !is_complex {
         let axis = context.input(1)?;
         let declaration = context.moved(0, input)?;
         let rule = ParameterRule::Unsqueeze;
         return context.emit_by_rule(0, rule, &[Some(input)], &[Some(axis)], declaration);
     }
-    let mut groups = each_dimension(context.shape(input)?.rank());
+    let shape = shape_of_elements(context, input, is_complex)?;
+    let mut groups = each_dimension(shape.rank());
     let at = axis(context.integer(1, "the axis")?, groups.len() + 1)?;
     groups.insert(at, Vec::new());
-    context.emit_merged(0, input, groups)
+    emit_merged_elements(context, input, is_complex, groups)
 }
 
 /// An option with an entry for each of a few dimensions.
