@@ -12,7 +12,7 @@ use std::{
 
 use command::{
     Said, armnn,
-    onnx::{model, tensor},
+    onnx::{bytes_field, choosing_model, model, number_field, sequence, tensor},
     staged_backends, test_data,
 };
 
@@ -317,4 +317,46 @@ fn a_profile_is_a_table_with_the_layers_of_each_step() {
     assert_eq!(step["backend"], "CpuRef");
     assert_eq!(step["layers"], serde_json::json!([0]));
     assert!(step["ms"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn sequences_are_read_told_written_and_compared() {
+    let Some(place) = Place::new() else {
+        return;
+    };
+    // A sequence comes out.
+    let model = place.put("pair.onnx", &model("SequenceConstruct"));
+    let a = format!("a={}", place.put("a.pb", &tensor([1.0, 2.0])));
+    let b = format!("b={}", place.put("b.pb", &tensor([0.5, -2.0])));
+    let out = place.path("out");
+    let said = place.run(&model, &["-d", &a, "-d", &b, "-w", &out]);
+    said.succeeds(&["y  sequence of 2: (Float32[2]; Float32[2])"]);
+    let said = place.run(&model, &["-d", &a, "-d", &b, "--compare-output", &out]);
+    said.succeeds(&[]);
+    let said = place.run(&model, &["-d", &b, "-d", &a, "--compare-output", &out]);
+    said.fails(1, &["'y' by 4"]);
+
+    // It goes in.
+    let model = place.put("choose.onnx", &choosing_model());
+    let s = format!("s={out}/out0.pb");
+    let number = [number_field(2, 7), bytes_field(9, &1i64.to_le_bytes())].concat();
+    let i = format!("i={}", place.put("i.pb", &number));
+    let chosen = place.path("chosen");
+    let said = place.run(&model, &["-d", &s, "-d", &i, "-w", &chosen]);
+    said.succeeds(&["s  sequence of 2: (Float32[2]; Float32[2])"]);
+    let (shape, values) = npy::<f32>(format!("{chosen}/out0.npy"));
+    assert_eq!((&shape[..], &values[..]), (&[2][..], &[0.5, -2.0][..]));
+
+    // What is none says so.
+    let said = place.run(&model, &["-d", &i]);
+    said.fails(
+        1,
+        &[
+            "input 's' (sequence of Float32[2]) has no data",
+            "give a .pb file",
+        ],
+    );
+    let empty = place.put("empty.pb", &sequence(&[]));
+    let said = place.run(&model, &["-d", &format!("s={empty}"), "-d", &i]);
+    said.fails(1, &["position 1 of 0 values"]);
 }

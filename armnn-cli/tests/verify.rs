@@ -12,7 +12,7 @@ use std::{
 
 use command::{
     Said, armnn,
-    onnx::{bytes_field, message, model, number_field, tensor},
+    onnx::{bytes_field, message, model, number_field, sequence, tensor},
     repository, staged_backends, test_data,
 };
 
@@ -323,17 +323,41 @@ fn files_that_do_not_fit_are_failures_that_say_what_and_where() {
         ("failed", "input_1.pb': it is no tensor of ONNX"),
         ("failed", "no file with the number 1"),
         ("failed", "its shape is [1], the input takes [2]"),
-        (
-            "unsupported",
-            "the value is no tensor of numbers, and others cannot be used yet: its \
-                         elements are STRING",
-        ),
+        ("failed", "it holds STRING [1], and Float32[2] is expected"),
     ];
     for (case, (status, detail)) in cases.iter().zip(expected) {
         assert_eq!(case["status"], status, "{case}");
         assert!(case["detail"].as_str().unwrap().contains(detail), "{case}");
     }
     assert_eq!(cases.len(), expected.len());
+}
+
+#[test]
+fn sequences_are_compared_value_by_value() {
+    let Some(backends) = staged_backends() else {
+        return;
+    };
+    let root = tempfile::tempdir().unwrap();
+    let case = |name: &str, recorded: &[[f32; 2]]| {
+        put_case(root.path(), name, "SequenceConstruct", [0.0; 2]);
+        let set = root.path().join(name).join("test_data_set_0");
+        fs::write(set.join("output_0.pb"), sequence(recorded)).unwrap();
+    };
+    case("equal", &[[1.0, 2.0], [0.5, -2.0]]);
+    case("other", &[[1.0, 2.0], [0.5, -2.5]]);
+    case("shorter", &[[1.0, 2.0]]);
+    let said = verify(&backends, &["--format", "json"], &[root.path()]);
+    said.fails(1, &[]);
+    let json = said.json();
+    let expected = [
+        ("passed", "largest difference 0"),
+        ("failed", "the most by 0.5, at [1]: -2 instead of -2.5"),
+        ("failed", "it is a sequence of 2 values, recorded are 1"),
+    ];
+    for (case, (status, detail)) in json["cases"].as_array().unwrap().iter().zip(expected) {
+        assert_eq!(case["status"], status, "{case}");
+        assert!(case["detail"].as_str().unwrap().contains(detail), "{case}");
+    }
 }
 
 /// Builds the backend of the book's page on dynamic backends, with another sum in it.

@@ -268,6 +268,38 @@ fn a_tensor_without_elements_is_not_split_into_ever_so_many() {
 }
 
 #[test]
+fn tensors_without_elements_are_split_and_joined_in_no_time() {
+    // A step for each of 2^56 rows of nothing would take for ever.
+    let mut builder = NetworkBuilder::new();
+    let x = builder.add_input_layer("x", f32(&[1 << 56, 0])).unwrap();
+    let split = RuntimeOperation::Sequence(SequenceOperation::Split {
+        axis: 1,
+        keep_dims: true,
+    });
+    let sizes = builder
+        .add_constant_layer("sizes", info(DataType::Signed64, &[2]), vec![0; 16].into())
+        .unwrap();
+    let parts = builder
+        .add_runtime_layer("parts", split, &[Some(x), Some(sizes)])
+        .unwrap();
+    let concat = RuntimeOperation::Sequence(SequenceOperation::Concat {
+        axis: 1,
+        new_axis: false,
+    });
+    let joined = builder
+        .add_runtime_layer("joined", concat, &[Some(parts[0])])
+        .unwrap();
+    builder.add_output_layer("y", joined[0]).unwrap();
+    let loaded = try_load(builder.finish().unwrap()).unwrap();
+    let x = HostTensor::zeroed(f32(&[1 << 56, 0])).unwrap();
+    let outputs = loaded.run_values(vec![x.into()]).unwrap();
+    assert_eq!(
+        outputs[0].as_tensor().unwrap().info().shape.dims(),
+        [1 << 56, 0]
+    );
+}
+
+#[test]
 fn joining_a_sequence_is_within_the_memory_limit() {
     let mut builder = NetworkBuilder::new();
     let all = ValueType::Sequence(Box::new(ValueType::Tensor(f32(&[-1]))));

@@ -79,7 +79,8 @@ impl OutputSummary {
         let shape = output.dims();
         let mut range: Option<(f64, f64)> = None;
         let mut nan = 0;
-        let mut scores = is_class_score(&shape).then(Vec::new);
+        let mut top = is_class_score(&shape).then(Vec::new);
+        let mut index = 0;
         let count = output.count();
         values::visit_all(&output.info, count, &output.bytes, &mut |value| {
             if value.is_nan() {
@@ -88,9 +89,10 @@ impl OutputSummary {
                 let (min, max) = range.unwrap_or((value, value));
                 range = Some((min.min(value), max.max(value)));
             }
-            if let Some(scores) = &mut scores {
-                scores.push(value);
+            if let Some(top) = &mut top {
+                insert(top, index, value);
             }
+            index += 1;
         });
         Self {
             name: name.to_owned(),
@@ -99,11 +101,7 @@ impl OutputSummary {
             min: range.map(|r| Number(r.0)),
             max: range.map(|r| Number(r.1)),
             nan,
-            top: if nan == 0 {
-                largest(scores.unwrap_or_default())
-            } else {
-                Vec::new()
-            },
+            top: top.filter(|_| nan == 0).unwrap_or_default(),
             value: None,
             file: None,
         }
@@ -139,19 +137,14 @@ fn is_class_score(shape: &[i64]) -> bool {
     }
 }
 
-fn largest(values: Vec<f64>) -> Vec<TopElement> {
-    let mut elements: Vec<TopElement> = values
-        .into_iter()
-        .enumerate()
-        .map(|(index, value)| TopElement {
-            index,
-            value: Number(value),
-        })
-        .collect();
-    // Equal ones stay in order.
-    elements.sort_by(|a, b| b.value.0.total_cmp(&a.value.0));
-    elements.truncate(TOP);
-    elements
+/// Puts an element among the largest, if it is one; of equal ones the first stay.
+fn insert(top: &mut Vec<TopElement>, index: usize, value: f64) {
+    let place = top.partition_point(|other| other.value.0.total_cmp(&value).is_ge());
+    if place < TOP {
+        top.truncate(TOP - 1);
+        let value = Number(value);
+        top.insert(place, TopElement { index, value });
+    }
 }
 
 /// Makes the directory for outputs, before any work is done for them.

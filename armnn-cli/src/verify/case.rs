@@ -112,6 +112,9 @@ fn is_refusal(error: &anyhow::Error) -> bool {
             ) || matches!(
                 cause.downcast_ref(),
                 Some(LoadError::Refused(OptimizeError::LayerRefused { .. }))
+            ) || matches!(
+                cause.downcast_ref(),
+                Some(OnnxParserError::OpsetVersion { .. } | OnnxParserError::IrVersion { .. })
             ) || cause.is::<UnknownElements>()
         })
 }

@@ -55,3 +55,37 @@ pub fn tensor(values: [f32; 2]) -> Vec<u8> {
         &bytes_field(9, &raw),
     ])
 }
+
+/// A sequence of such tensors, in a file of its own.
+pub fn sequence(values: &[[f32; 2]]) -> Vec<u8> {
+    let tensors = values.iter().map(|&value| bytes_field(3, &tensor(value)));
+    [number_field(2, 1), tensors.collect::<Vec<_>>().concat()].concat()
+}
+
+/// A model that chooses one of a sequence of such tensors: inputs `s` and `i`, output `y`.
+pub fn choosing_model() -> Vec<u8> {
+    let dim = bytes_field(1, &number_field(1, 2));
+    let tensor = message(&[&number_field(1, 1), &bytes_field(2, &dim)]);
+    let floats = bytes_field(1, &tensor);
+    // Of no dimensions.
+    let number = message(&[&number_field(1, 7), &bytes_field(2, &[])]);
+    let info = |name: &[u8], of: &[u8]| message(&[&bytes_field(1, name), &bytes_field(2, of)]);
+    let node = message(&[
+        &bytes_field(1, b"s"),
+        &bytes_field(1, b"i"),
+        &bytes_field(2, b"y"),
+        &bytes_field(4, b"SequenceAt"),
+    ]);
+    let sequence = bytes_field(4, &bytes_field(1, &floats));
+    let graph = message(&[
+        &bytes_field(1, &node),
+        &bytes_field(11, &info(b"s", &sequence)),
+        &bytes_field(11, &info(b"i", &bytes_field(1, &number))),
+        &bytes_field(12, &info(b"y", &floats)),
+    ]);
+    message(&[
+        &number_field(1, 8),
+        &bytes_field(7, &graph),
+        &bytes_field(8, &number_field(2, 17)),
+    ])
+}

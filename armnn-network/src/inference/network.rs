@@ -60,20 +60,7 @@ pub fn infer(
         ..Inference::default()
     };
     for (index, (&id, &shape)) in network.inputs().iter().zip(inputs).enumerate() {
-        let tensor = network.tensor(id);
-        if !shape.is_known() {
-            return Err(NetworkError::InputShapeUnknown {
-                input: tensor.name.clone(),
-                found: Box::new(shape),
-            });
-        }
-        if !tensor.info.shape.accepts(&shape) {
-            return Err(NetworkError::InputShape {
-                input: tensor.name.clone(),
-                declared: network.input_shape_text(index),
-                found: Box::new(shape),
-            });
-        }
+        network.check_input_shape(index, shape)?;
         inference.shapes[id.index()] = shape;
         if let Some(Some(value)) = values.get(index) {
             inference.values.insert(id, value.clone());
@@ -113,6 +100,38 @@ pub fn infer(
 }
 
 impl Network {
+    /// Checks that an input takes a shape.
+    ///
+    /// # Errors
+    /// When the shape has unknown dimensions, is not one that the input was declared to take, or has
+    /// not as many scales as its quantization.
+    ///
+    /// # Panics
+    /// When there is no such input.
+    pub fn check_input_shape(&self, input: usize, shape: Shape) -> Result<()> {
+        let tensor = self.tensor(self.inputs[input]);
+        if !shape.is_known() {
+            return Err(NetworkError::InputShapeUnknown {
+                input: tensor.name.clone(),
+                found: Box::new(shape),
+            });
+        }
+        if !tensor.info.shape.accepts(&shape) {
+            return Err(NetworkError::InputShape {
+                input: tensor.name.clone(),
+                declared: self.input_shape_text(input),
+                found: Box::new(shape),
+            });
+        }
+        check_scale_count(&tensor.info.quantization, &shape).map_err(|problem| {
+            let info = TensorInfo {
+                shape,
+                ..tensor.info.clone()
+            };
+            NetworkError::tensor(&tensor.name, &info, problem)
+        })
+    }
+
     /// Whether parameters of layers follow from tensors, or shapes are tensors.
     pub fn computes_with_shapes(&self) -> bool {
         let mut layers = self.layers.iter();

@@ -552,19 +552,8 @@ fn empty_inputs(model: &LoadedModel, shapes: &[Shape]) -> Result<Vec<Value>, Loa
                 }
             }
             let input = || tensor.name.clone();
-            if !shape.is_known() {
-                return Err(LoadError::Network(NetworkError::InputShapeUnknown {
-                    input: input(),
-                    found: Box::new(shape),
-                }));
-            }
-            if !tensor.info.shape.accepts(&shape) {
-                return Err(LoadError::Network(NetworkError::InputShape {
-                    input: input(),
-                    declared: network.input_shape_text(index),
-                    found: Box::new(shape),
-                }));
-            }
+            let checked = network.check_input_shape(index, shape);
+            checked.map_err(LoadError::Network)?;
             let info = TensorInfo {
                 shape,
                 ..tensor.info.clone()

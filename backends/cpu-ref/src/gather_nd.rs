@@ -57,7 +57,11 @@ pub(crate) fn nd_workload(
     let bytes = element_size(input(layer, 0)?.data_type())?;
     let slice_len = from[sliced..].iter().product::<usize>() * bytes;
     let indexed = IndexedDims::new(&from[batch_dims..sliced]);
-    let n_batches: usize = from[..batch_dims].iter().product();
+    let n_batches: usize = match (vector, slice_len) {
+        // Nothing is chosen, any number of times.
+        (0, 0) => 0,
+        _ => from[..batch_dims].iter().product(),
+    };
     let in_batch: usize = places[batch_dims..].iter().product();
     let index_type = input(layer, 1)?.data_type();
     workload_function(layer, 0, move |call| {
@@ -217,6 +221,13 @@ mod tests {
                 indices,
             ))
             .output(DataType::Float32, Shape::new(out).unwrap())
+    }
+
+    #[test]
+    fn nothing_is_chosen_any_number_of_times_at_once() {
+        let d = GatherNdDescriptor { batch_dims: 0 };
+        let found = gathered(d, &[4, 0], &[1 << 50, 0], &[], &[1 << 50, 4, 0]).run();
+        assert_eq!(found.f32s(), []);
     }
 
     /// The examples of ONNX's documentation of GatherND.

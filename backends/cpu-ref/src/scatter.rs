@@ -100,7 +100,11 @@ pub(crate) fn nd_workload(
         return Err(mismatch());
     }
     let slice_len: usize = rest.iter().product();
-    let n_places: usize = places.iter().product();
+    let n_places: usize = match (vector, slice_len) {
+        // Nothing, of which there may be any number.
+        (0, 0) => 0,
+        _ => places.iter().product(),
+    };
     let indexed = IndexedDims::new(&to[..vector]);
     let function = d.function();
     let index_type = input(layer, 1)?.data_type();

@@ -113,7 +113,8 @@ fn at(layer: &Layer<'_>, input: usize, count: usize) -> Result<usize> {
         .ok_or_else(|| layer.failed(format!("position {index} of {count} values")))
 }
 
-/// The tensor as lists of bytes: `outer` blocks of `size` rows of `inner` bytes.
+/// The tensor as lists of bytes: `outer` blocks of `size` rows of `inner` bytes. No blocks of a tensor
+/// without elements, whose other dimensions may be of any size.
 struct Rows {
     outer: usize,
     size: usize,
@@ -126,6 +127,13 @@ impl Rows {
         let element = element
             .ok_or_else(|| layer.failed(format!("elements of {} are no bytes", info.data_type)))?;
         let dims = info.shape.dims();
+        if dims.contains(&0) {
+            return Ok(Self {
+                outer: 0,
+                size: info.shape.dim(axis),
+                inner: 0,
+            });
+        }
         let product = |dims: &[i64]| dims.iter().map(|&dim| dim as usize).product::<usize>();
         Ok(Self {
             outer: product(&dims[..axis]),
