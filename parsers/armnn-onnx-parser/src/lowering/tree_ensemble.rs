@@ -497,7 +497,18 @@ fn scores(c: &mut Context<'_, '_>, ensemble: &Ensemble, function: Aggregate) -> 
         Aggregate::Minimum => ReduceOperation::Min,
         Aggregate::Maximum => ReduceOperation::Max,
     };
-    c.reduce(operation, votes, &[1], false)
+    let scores = c.reduce(operation, votes, &[1], false)?;
+    if absent == 0.0 {
+        return Ok(scores);
+    }
+    // Of a target that no tree has voted for, 0, as ONNX Runtime has it.
+    let absent = c.number(computed, &[], &[absent])?;
+    let is_absent = c.step(
+        ComparisonDescriptor::new(Comparison::Equal),
+        &[scores, absent],
+    )?;
+    let zero = c.number(computed, &[], &[0.0])?;
+    c.step(SelectDescriptor::new(), &[is_absent, zero, scores])
 }
 
 /// Adds what all elements have in common, and transforms scores; writes the first output.
