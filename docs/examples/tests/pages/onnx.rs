@@ -310,8 +310,8 @@ pub(super) fn onnx_page() -> String {
     assert!(!names.contains(&"ImageDecoder") && !names.contains(&"MaxRoiPool"));
     text.push_str(
         "\n## Not read\n\nOf ai.onnx: ImageDecoder, MaxRoiPool. Of ai.onnx.ml: CastMap, \
-         CategoryMapper, DictVectorizer, LinearClassifier, OneHotEncoder, SVMClassifier, SVMRegressor, \
-         TreeEnsembleClassifier, ZipMap. Of ai.onnx.preview.training: Gradient.\n",
+         CategoryMapper, DictVectorizer, OneHotEncoder, SVMClassifier, SVMRegressor, \
+         ZipMap. Of ai.onnx.preview.training: Gradient.\n",
     );
     text
 }
