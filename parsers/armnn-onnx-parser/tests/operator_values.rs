@@ -14,13 +14,13 @@ fn outputs(
     domain: &str,
     version: i64,
     op_type: &str,
-    inputs: &[(ElementType, HostTensor)],
+    inputs: Vec<(ElementType, HostTensor)>,
     attributes: &[AttributeProto],
     n_outputs: usize,
 ) -> Vec<Value> {
     let names: Vec<String> = (0..inputs.len()).map(|at| format!("x{at}")).collect();
     let outputs: Vec<String> = (0..n_outputs).map(|at| format!("y{at}")).collect();
-    let given = names.iter().zip(inputs).map(|(name, (of, tensor))| {
+    let given = names.iter().zip(&inputs).map(|(name, (of, tensor))| {
         let dims = tensor.info().shape.dims().iter().map(|&dim| Dimension {
             value: Some(DimensionValue::Value(dim)),
         });
@@ -66,7 +66,7 @@ fn outputs(
         ..ModelProto::default()
     };
     let network = parse_bytes(model.encode_to_vec().into(), op_type).unwrap();
-    let values = inputs.iter().map(|(_, tensor)| tensor.clone().into());
+    let values = inputs.into_iter().map(|(_, tensor)| Value::from(tensor));
     test_data::run_values(network, values.collect()).unwrap()
 }
 
@@ -152,7 +152,7 @@ fn matrices_of_integers_are_multiplied_and_wrap_around() {
     // 1 3 + 2 5 = 13, 1 4 + 2 6 = 16; 2^62 3 + 0 = 3 2^62 - 2^64 = -2^62, 2^62 4 = 2^64 = 0
     let x = integers(&[2, 2], &[1, 2, 1 << 62, 0]);
     let y = integers(&[2, 2], &[3, 4, 5, 6]);
-    let y = outputs("", 13, "MatMul", &[x, y], &[], 1);
+    let y = outputs("", 13, "MatMul", vec![x, y], &[], 1);
     let values = found(&y[0]).elements::<i64>().unwrap();
     assert_eq!(values, [13, 16, -(1 << 62), 0]);
 }
@@ -161,14 +161,14 @@ fn matrices_of_integers_are_multiplied_and_wrap_around() {
 fn functions_of_float64_that_no_layer_has_are_computed_in_it() {
     // log(1 / 4) and log(3 / 4)
     let x = doubles(&[1, 2], &[0.0, 3f64.ln()]);
-    let y = outputs("", 13, "LogSoftmax", &[x], &[], 1);
+    let y = outputs("", 13, "LogSoftmax", vec![x], &[], 1);
     let values = found(&y[0]).elements::<f64>().unwrap();
     for (found, expected) in values.iter().zip([0.25f64.ln(), 0.75f64.ln()]) {
         assert!((found - expected).abs() < 1e-15, "{found} for {expected}");
     }
     let x = doubles(&[3], &[-2.0, 0.5, -0.25]);
     let slope = doubles(&[1], &[0.1]);
-    let y = outputs("", 16, "PRelu", &[x, slope], &[], 1);
+    let y = outputs("", 16, "PRelu", vec![x, slope], &[], 1);
     assert_eq!(found(&y[0]).elements::<f64>().unwrap(), [-0.2, 0.5, -0.025]);
 }
 
@@ -180,7 +180,7 @@ fn norms_of_integers_are_the_whole_part_of_the_real_ones() {
         ("ReduceLogSum", [2, 6], 2),
         ("ReduceLogSumExp", [1, 2], 2),
     ] {
-        let y = outputs("", 18, op_type, &[integers(&[2], &values)], &[], 1);
+        let y = outputs("", 18, op_type, vec![integers(&[2], &values)], &[], 1);
         assert_eq!(
             found(&y[0]).elements::<i64>().unwrap(),
             [expected],
@@ -201,7 +201,7 @@ fn an_exponent_alone_is_rounded_as_the_attribute_says() {
     ] {
         let to = int("to", ElementType::FLOAT8E8M0.0.into());
         let attributes = [to, text("round_mode", mode), int("saturate", saturate)];
-        let y = outputs("", 25, "Cast", &[floats(&[5], &values)], &attributes, 1);
+        let y = outputs("", 25, "Cast", vec![floats(&[5], &values)], &attributes, 1);
         assert_eq!(found(&y[0]).bytes(), expected, "{mode} {saturate}");
     }
 }
@@ -209,10 +209,10 @@ fn an_exponent_alone_is_rounded_as_the_attribute_says() {
 #[test]
 fn blocks_go_to_depth_channel_by_channel_if_so_asked() {
     // Two channels of one block of 2 x 2 each.
-    let x = floats(&[1, 2, 2, 2], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
     let with = |mode| {
+        let x = floats(&[1, 2, 2, 2], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
         let attributes = [int("blocksize", 2), text("mode", mode)];
-        let y = outputs("", 28, "SpaceToDepth", &[x.clone()], &attributes, 1);
+        let y = outputs("", 28, "SpaceToDepth", vec![x], &attributes, 1);
         found(&y[0]).elements::<f32>().unwrap().to_vec()
     };
     assert_eq!(with("CRD"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
@@ -224,12 +224,12 @@ fn dropout_in_training_draws_the_numbers_of_numpy() {
     // numpy.random.RandomState(0).rand(4) is 0.549, 0.715, 0.603, 0.545: at least 0.6 are the second
     // and the third, which are divided by 0.4.
     let yes = tensor(DataType::Boolean, &[], &[1u8], |byte| [byte]);
-    let inputs = [
+    let inputs = vec![
         floats(&[4], &[1.0, 2.0, 3.0, 4.0]),
         floats(&[], &[0.6]),
         (ElementType::BOOL, yes),
     ];
-    let y = outputs("", 13, "Dropout", &inputs, &[int("seed", 0)], 2);
+    let y = outputs("", 13, "Dropout", inputs, &[int("seed", 0)], 2);
     let values = found(&y[0]).elements::<f32>().unwrap();
     for (found, expected) in values.iter().zip([0.0, 5.0, 7.5, 0.0]) {
         assert!((found - expected).abs() < 1e-5, "{values:?}");
@@ -241,13 +241,13 @@ fn dropout_in_training_draws_the_numbers_of_numpy() {
 fn samples_are_classes_as_often_as_their_probability_says() {
     // Class 1 has all of it.
     let x = floats(&[2, 3], &[-1e9, 0.0, -1e9, -1e9, 5.0, -1e9]);
-    let y = outputs("", 22, "Multinomial", &[x], &[int("sample_size", 4)], 1);
+    let y = outputs("", 22, "Multinomial", vec![x], &[int("sample_size", 4)], 1);
     assert_eq!(found(&y[0]).elements::<i32>().unwrap(), [1; 8]);
     let half = outputs(
         "",
         22,
         "Bernoulli",
-        &[floats(&[1000], &[0.5; 1000])],
+        vec![floats(&[1000], &[0.5; 1000])],
         &[],
         1,
     );
@@ -283,7 +283,7 @@ fn trees_lead_to_leaves_and_a_target_without_votes_is_0() {
         "ai.onnx.ml",
         3,
         "TreeEnsembleRegressor",
-        &[x],
+        vec![x],
         &attributes,
         1,
     );
@@ -295,7 +295,7 @@ fn trees_lead_to_leaves_and_a_target_without_votes_is_0() {
 fn features_are_scaled_filled_in_and_normalized() {
     let ml = |op_type, x: &[f32], attributes: &[AttributeProto]| {
         let x = floats(&[1, 2], x);
-        let y = outputs("ai.onnx.ml", 1, op_type, &[x], attributes, 1);
+        let y = outputs("ai.onnx.ml", 1, op_type, vec![x], attributes, 1);
         found(&y[0]).elements::<f32>().unwrap().to_vec()
     };
     let scaled = [reals("offset", &[1.0]), reals("scale", &[2.0, 3.0])];
