@@ -36,10 +36,24 @@
 //!
 //! An attribute is honoured or refused, also one that this parser does not know.
 //!
-//! QuantizeLinear rounds numbers halfway between two to the even one, the layer Quantize away from
-//! zero: there results may differ by one. Where scales are not constant, numbers are quantized by the
-//! definition, and do not differ. A Cast from INT64 to INT32 saturates where numbers do not fit,
-//! instead of cutting their higher bits.
+//! # Values
+//!
+//! Values are those of the standard, and where it leaves them open, those of ONNX's reference
+//! implementation; the operators of ai.onnx.ml follow ONNX Runtime where the standard is silent.
+//! ONNX Runtime itself has others in a few places: Resize with scales that make no whole size,
+//! automatic padding of windows that are smaller than their strides, Slice backwards to an end of
+//! INT_MAX, NaN in reductions, means of no elements (NaN here), sums and products of integers that
+//! overflow (they wrap around here).
+//!
+//! Values differ from the standard's here:
+//!
+//! - A Cast from INT64 to INT32 saturates where numbers do not fit, instead of cutting their higher
+//!   bits as the standard and ONNX Runtime do. Exporters write it for indices and sizes, which fit.
+//!   Casts between other integers cut bits.
+//! - ThresholdedRelu of NaN is NaN, not 0.
+//! - Numbers of a seed are those of the reference implementation, which the standard does not ask for:
+//!   RandomUniform, RandomNormal, Dropout. Without a seed they follow from
+//!   `LoadOptions::random_seed` of the runtime, or differ in each execution.
 //!
 //! # Graphs in graphs
 //!
@@ -54,7 +68,8 @@
 //! differ in it. Only where the branches are "squeeze, if the dimension is 1" and "leave it", as
 //! exporters write, the Squeeze takes their place; it is an error if the dimension is not 1.
 //!
-//! Sequences, optionals and strings are values of the runtime, too.
+//! Sequences, optionals and strings are values of the runtime, too. Where a model does not say how
+//! many dimensions the tensors of a sequence have, what is put in says it.
 
 mod error;
 mod lowering;

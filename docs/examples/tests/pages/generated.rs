@@ -3,44 +3,33 @@
 //! With `ARMNN_BLESS` in the environment, they are rewritten instead of compared; then read what
 //! changed.
 
-use std::{collections::BTreeSet, env, fmt::Write as _, fs};
+use std::{env, fmt::Write as _, fs};
 
 use armnn_runtime::{BackendId, CreationOptions, DataType, Runtime, StaticBackend};
 
+use super::onnx::onnx_page;
 use super::{page, root};
 
 /// What each line of a generated page stands below.
-const NOTE: &str = "<!-- Made from the code: ARMNN_BLESS=1 cargo test -p documentation-examples \
+pub(super) const NOTE: &str = "<!-- Made from the code: ARMNN_BLESS=1 cargo test -p documentation-examples \
                     --test pages -->\n";
 
 /// Files of the parsers whose functions make operations of the runtime, not layers of backends.
-const OF_THE_RUNTIME: [&str; 5] = [
+const OF_THE_RUNTIME: [&str; 7] = [
     "control_flow",
     "initializer",
+    "ngrams",
+    "random",
     "sequences",
     "strings",
     "variables",
 ];
 
-/// Operators of ai.onnx, besides those that the parser has.
-const NOT_READ_OF_ONNX: [&str; 10] = [
-    "Bernoulli",
-    "ImageDecoder",
-    "MaxRoiPool",
-    "Multinomial",
-    "RandomNormal",
-    "RandomNormalLike",
-    "RandomUniform",
-    "RandomUniformLike",
-    "RegexFullMatch",
-    "TfIdfVectorizer",
-];
-
 /// A row of a parser's table: the operator, since which version it is, where it runs.
-struct Row {
-    name: String,
-    since: String,
-    place: &'static str,
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) since: String,
+    pub(super) place: &'static str,
 }
 
 fn place(function: &str) -> &'static str {
@@ -64,7 +53,7 @@ fn body<'t>(text: &'t str, function: &str) -> &'t str {
 }
 
 /// Rows of ONNX's table: `"Abs" => (1, 1..=1, function),`.
-fn onnx_rows(function: &str) -> Vec<Row> {
+pub(super) fn onnx_rows(function: &str) -> Vec<Row> {
     let text = page("parsers/armnn-onnx-parser/src/lowering/operators.rs");
     let mut rows = Vec::new();
     for line in body(&text, function).lines() {
@@ -118,42 +107,6 @@ fn tflite_builtins() -> Vec<String> {
         .filter_map(|line| Some(line.split_once('=')?.0.trim().to_owned()))
         .filter(|name| !name.is_empty() && !name.starts_with('/'))
         .collect()
-}
-
-fn onnx_page() -> String {
-    let tables = [
-        ("ai.onnx", onnx_rows("fn entry(")),
-        ("ai.onnx.ml", onnx_rows("fn ml_entry(")),
-        ("ai.onnx.preview", onnx_rows("fn preview_entry(")),
-        ("ai.onnx.preview.training", onnx_rows("fn training_entry(")),
-    ];
-    let n: usize = tables.iter().map(|(_, rows)| rows.len()).sum();
-    let mut text = format!(
-        "# ONNX operators\n\n{NOTE}\n{n} operators are read, in every version from the one named \
-         here on; where versions differ, each as it is defined. 1 stands for all before 6. An \
-         attribute is honoured or refused, and a model with other operators is refused with a list \
-         of them. Functions that a model defines are read as what they consist of.\n\nWhere it runs: \
-         on backends, as one or several layers; or in the runtime, to which sequences, strings and \
-         control flow belong, while the bodies of control flow run on backends. What follows from \
-         constants and known shapes is computed when the model is read.\n"
-    );
-    let names: BTreeSet<_> = tables[0].1.iter().map(|row| row.name.as_str()).collect();
-    for name in NOT_READ_OF_ONNX {
-        assert!(!names.contains(name), "{name} is read");
-    }
-    for (domain, rows) in &tables {
-        write!(
-            text,
-            "\n## {domain}\n\n| operator | since version | runs on |\n|---|---|---|\n"
-        )
-        .unwrap();
-        for row in rows {
-            writeln!(text, "| {} | {} | {} |", row.name, row.since, row.place).unwrap();
-        }
-    }
-    let missing = NOT_READ_OF_ONNX.join(", ");
-    write!(text, "\n## Not read\n\nOf ai.onnx: {missing}.\n").unwrap();
-    text
 }
 
 fn tflite_page() -> String {

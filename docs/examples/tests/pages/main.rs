@@ -1,6 +1,7 @@
 //! What the pages say is so.
 
 mod generated;
+mod onnx;
 
 use std::{
     collections::BTreeSet,

@@ -151,7 +151,19 @@ pub(super) fn prelu(c: &mut Context<'_, '_>) -> Result {
         _ => c.input(1)?,
     };
     c.attributes.ignore("consumed_inputs");
-    c.emit(PreluDescriptor::new(), &[input, slope])
+    match c.info(input)?.data_type {
+        DataType::Float32 | DataType::Float16 | DataType::BFloat16 => {
+            c.emit(PreluDescriptor::new(), &[input, slope])
+        }
+        _ => {
+            // Of integers and Float64, by the definition.
+            let zero = c.number_like(input, 0.0)?;
+            let less = ComparisonDescriptor::new(ComparisonOperation::Less);
+            let below = c.step(less, &[input, zero])?;
+            let product = c.binary(Binary::Mul, input, slope)?;
+            c.emit(SelectDescriptor::new(), &[below, product, input])
+        }
+    }
 }
 
 #[cfg(test)]

@@ -49,26 +49,35 @@ impl PostTransform {
 /// Transforms scores [N, E] and casts them; writes the first output.
 pub(super) fn post_transform(
     c: &mut Context<'_, '_>,
-    mut scores: TensorId,
+    scores: TensorId,
     transform: PostTransform,
     to: DataType,
 ) -> Result {
-    match transform {
-        PostTransform::None => {}
-        PostTransform::Softmax => {
-            let axis = small(c.shape(scores)?.rank().saturating_sub(1), "its axis")?;
-            scores = c.step(SoftmaxDescriptor { beta: 1.0, axis }, &[scores])?;
-        }
-        PostTransform::Logistic => {
-            let sigmoid = ActivationDescriptor::new(ActivationFunction::Sigmoid, 0.0, 0.0);
-            scores = c.step(sigmoid, &[scores])?;
-        }
-    }
+    let scores = transformed(c, scores, transform)?;
     let output = match c.info(scores)?.data_type == to {
         true => scores,
         false => c.last().cast(scores, to)?,
     };
     c.bind_tensor(0, output)
+}
+
+/// Scores [N, E], transformed.
+pub(super) fn transformed(
+    c: &mut Context<'_, '_>,
+    scores: TensorId,
+    transform: PostTransform,
+) -> Result<TensorId> {
+    match transform {
+        PostTransform::None => Ok(scores),
+        PostTransform::Softmax => {
+            let axis = small(c.shape(scores)?.rank().saturating_sub(1), "its axis")?;
+            c.step(SoftmaxDescriptor { beta: 1.0, axis }, &[scores])
+        }
+        PostTransform::Logistic => {
+            let sigmoid = ActivationDescriptor::new(ActivationFunction::Sigmoid, 0.0, 0.0);
+            c.step(sigmoid, &[scores])
+        }
+    }
 }
 
 /// (x - offset) scale
@@ -174,42 +183,48 @@ pub(super) fn imputer(c: &mut Context<'_, '_>) -> Result {
 
 /// x coefficients^T + intercepts, transformed.
 pub(super) fn linear_regressor(c: &mut Context<'_, '_>) -> Result {
+    let targets = c.attributes.int("targets", 1)?;
+    let transform = PostTransform::of(c)?;
+    let scores = linear_scores(c, targets)?;
+    post_transform(c, scores, transform, DataType::Float32)
+}
+
+/// x coefficients^T + intercepts, with so many rows of coefficients.
+pub(super) fn linear_scores(c: &mut Context<'_, '_>, rows: i64) -> Result<TensorId> {
     let x = c.input(0)?;
     let mut x = c.cast(x, DataType::Float32)?;
     if c.shape(x)?.rank() == 1 {
         x = c.merge_step(x, &[vec![], vec![0]])?;
     }
-    let targets = c.attributes.int("targets", 1)?;
-    let transform = PostTransform::of(c)?;
     let coefficients = c.attributes.floats("coefficients")?.unwrap_or_default();
-    let count = usize::try_from(targets).ok().filter(|&count| count > 0);
-    let width = count.filter(|count| coefficients.len() % count == 0);
+    let count = usize::try_from(rows).ok().filter(|&count| count > 0);
+    let width = count.filter(|count| coefficients.len().is_multiple_of(*count));
     let width = width.and_then(|count| i64::try_from(coefficients.len() / count).ok());
     let Some(width) = width else {
         return Err(Problem::malformed(format!(
-            "{} coefficients of {targets} targets",
+            "{} coefficients in {rows} rows",
             coefficients.len()
         )));
     };
     let values: Vec<f64> = coefficients.iter().map(|&value| value.into()).collect();
-    let coefficients = c.number(DataType::Float32, &[targets, width], &values)?;
+    let coefficients = c.number(DataType::Float32, &[rows, width], &values)?;
     let product = BatchMatMulDescriptor::new(false, true);
-    let mut scores = c.step(product, &[x, coefficients])?;
-    if let Some(intercepts) = c
+    let scores = c.step(product, &[x, coefficients])?;
+    let Some(intercepts) = c
         .attributes
         .floats("intercepts")?
         .filter(|list| !list.is_empty())
-    {
-        let values: Vec<f64> = intercepts.iter().map(|&value| value.into()).collect();
-        if i64::try_from(values.len()).ok() != Some(targets) {
-            return Err(Problem::malformed(
-                "its intercepts are not one for each target",
-            ));
-        }
-        let intercepts = c.number(DataType::Float32, &[targets], &values)?;
-        scores = c.binary(Binary::Add, scores, intercepts)?;
+    else {
+        return Ok(scores);
+    };
+    let values: Vec<f64> = intercepts.iter().map(|&value| value.into()).collect();
+    if i64::try_from(values.len()).ok() != Some(rows) {
+        return Err(Problem::malformed(
+            "its intercepts are not one for each row",
+        ));
     }
-    post_transform(c, scores, transform, DataType::Float32)
+    let intercepts = c.number(DataType::Float32, &[rows], &values)?;
+    c.binary(Binary::Add, scores, intercepts)
 }
 
 /// The inputs, as Float32, next to each other.

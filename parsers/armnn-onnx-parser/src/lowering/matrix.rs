@@ -2,7 +2,7 @@
 
 use armnn_backend_api::{
     BatchMatMulDescriptor, BinaryOperation as Binary, DetDescriptor, ElementwiseBinaryDescriptor,
-    FullyConnectedDescriptor,
+    FullyConnectedDescriptor, ReduceOperation,
 };
 use armnn_network::TensorId;
 
@@ -22,12 +22,35 @@ pub(super) fn mat_mul(c: &mut Context<'_, '_>) -> Result {
     let (x_is_vector, y_is_vector) = (x_shape.rank() == 1, y_shape.rank() == 1);
     let x = c.padded_input(0, usize::from(x_is_vector), 0)?;
     let y = c.padded_input(1, 0, usize::from(y_is_vector))?;
-    if !x_is_vector && !y_is_vector {
+    let is_integer = !c.info(x)?.data_type.is_float() && !c.info(x)?.data_type.is_quantized();
+    if !x_is_vector && !y_is_vector && !is_integer {
         return c.emit(descriptor, &[x, y]);
     }
-    let product = c.step(descriptor, &[x, y])?;
+    let product = match is_integer {
+        true => integer_product(c, x, y)?,
+        false => c.step(descriptor, &[x, y])?,
+    };
+    if !x_is_vector && !y_is_vector {
+        return c.bind_tensor(0, product);
+    }
     let output = without_vectors(c, product, x_is_vector, y_is_vector)?;
     c.bind_tensor(0, output)
+}
+
+/// The product of matrices of integers, which wrap around: products of all pairs, added up. Models
+/// compute indices with it, of small matrices.
+fn integer_product(c: &mut Context<'_, '_>, x: TensorId, y: TensorId) -> Result<TensorId> {
+    // [.., m, k, 1] times [.., 1, k, n]
+    let (x_rank, y_rank) = (c.shape(x)?.rank(), c.shape(y)?.rank());
+    let rank = x_rank.max(y_rank) + 1;
+    let mut groups: Vec<Vec<usize>> = (0..x_rank).map(|axis| vec![axis]).collect();
+    groups.push(Vec::new());
+    let x = c.merge_step(x, &groups)?;
+    let mut groups: Vec<Vec<usize>> = (0..y_rank).map(|axis| vec![axis]).collect();
+    groups.insert(y_rank.saturating_sub(2), Vec::new());
+    let y = c.merge_step(y, &groups)?;
+    let products = c.binary(Binary::Mul, x, y)?;
+    c.reduce(ReduceOperation::Sum, products, &[rank - 2], false)
 }
 
 /// Takes the dimensions of size 1 away that vectors have got; writes the first output.

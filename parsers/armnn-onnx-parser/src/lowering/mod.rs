@@ -15,6 +15,7 @@ mod attributes;
 mod bodies;
 mod casting;
 mod classical;
+mod classifiers;
 mod constant;
 mod context;
 mod control_flow;

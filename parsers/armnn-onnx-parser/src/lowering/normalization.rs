@@ -34,7 +34,11 @@ pub(super) fn batch_normalization(c: &mut Context<'_, '_>) -> Result {
     let mut folded = Vec::new();
     for position in 1..5 {
         let parameter = c.input_shape(position)?;
-        if parameter.rank() != 1 || (channels >= 0 && parameter.dims() != [channels]) {
+        let fits = match parameter.dims() {
+            &[count] => count == channels || count < 0 || channels < 0,
+            _ => false,
+        };
+        if !fits {
             return Err(Problem::malformed(format!(
                 "its input is {shape}, but input {position} is {parameter}"
             )));

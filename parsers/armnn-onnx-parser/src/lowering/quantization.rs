@@ -363,7 +363,7 @@ mod tests {
 
     use super::*;
     use crate::proto::TensorProto;
-    use crate::test_model::{TestModel, floats, int, types};
+    use crate::test_model::{TestModel, descriptors, floats, int, types};
 
     fn bytes(name: &str, element_type: ElementType, dims: &[i64], values: &[u8]) -> TensorProto {
         TensorProto {
@@ -390,6 +390,8 @@ mod tests {
         };
         let network = model(0.5).unwrap();
         assert_eq!(types(&network), [L::Quantize, L::Dequantize]);
+        let to_even = QuantizeDescriptor::rounding_to(QuantizeRounding::ToEven);
+        assert_eq!(descriptors(&network)[0], to_even.into());
         let quantized = network.tensor(network.layers()[0].outputs[0]);
         assert_eq!(quantized.info.data_type, DataType::QAsymmU8);
         assert_eq!(

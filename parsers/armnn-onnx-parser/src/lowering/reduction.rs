@@ -1,8 +1,8 @@
 //! Values of all elements along some axes, and Softmax.
 
 use armnn_backend_api::{
-    ArgMinMaxDescriptor, ArgMinMaxFunction, CumulativeDescriptor, CumulativeOperation, DataType,
-    LogSoftmaxDescriptor, ReduceOperation, SoftmaxDescriptor,
+    ArgMinMaxDescriptor, ArgMinMaxFunction, BinaryOperation, CumulativeDescriptor,
+    CumulativeOperation, DataType, LogSoftmaxDescriptor, ReduceOperation, SoftmaxDescriptor,
 };
 use armnn_network::{OutputDeclaration, ParameterRule, ReduceOptions, TensorId};
 
@@ -47,6 +47,17 @@ pub(super) fn reduce(c: &mut Context<'_, '_>, operation: ReduceOperation) -> Res
         may_repeat: false,
     };
     let axes = if is_empty { None } else { axes };
+    let data_type = c.info(input)?.data_type;
+    if let ReduceOperation::L2 | ReduceOperation::LogSum | ReduceOperation::LogSumExp = operation
+        && !data_type.is_float()
+    {
+        // Real numbers of integers, whose whole part is left.
+        let real = c.cast(input, DataType::Float64)?;
+        let rule = ParameterRule::Reduce { operation, options };
+        let reduced = c.step_deferred(rule, &[real], &[axes])?;
+        let output = c.last().cast(reduced, data_type)?;
+        return c.bind_tensor(0, output);
+    }
     c.emit_deferred(
         ParameterRule::Reduce { operation, options },
         &[input],
@@ -76,7 +87,17 @@ pub(super) fn softmax(c: &mut Context<'_, '_>) -> Result {
 
 pub(super) fn log_softmax(c: &mut Context<'_, '_>) -> Result {
     let descriptor = |axis| LogSoftmaxDescriptor { beta: 1.0, axis };
-    along_softmax_axes(c, |c, x, axis| c.step(descriptor(axis), &[x]))
+    if c.input_type(0)? != DataType::Float64 {
+        return along_softmax_axes(c, |c, x, axis| c.step(descriptor(axis), &[x]));
+    }
+    // In Float64, less the logarithm of the sum.
+    along_softmax_axes(c, |c, x, axis| {
+        let is_last = std::mem::take(&mut c.is_last);
+        let axis = axis as usize;
+        let sum = c.reduce(ReduceOperation::LogSumExp, x, &[axis], true)?;
+        c.is_last = is_last;
+        c.binary(BinaryOperation::Sub, x, sum)
+    })
 }
 
 /// 1 at the first of the largest elements, else 0.

@@ -138,6 +138,15 @@ pub fn difference(found: &Value, bytes: &[u8]) -> Option<String> {
     }
 }
 
+/// How a tensor's type and shape differ from what a file says; none if they do not.
+pub fn kind_difference(found: &Value, bytes: &[u8]) -> Option<String> {
+    let expected = TensorProto::decode(bytes).unwrap();
+    let info = found.as_tensor().unwrap().info();
+    let data_type = ElementType(expected.data_type).data_type();
+    let same = data_type == Some(info.data_type) && info.shape.dims() == expected.dims;
+    (!same).then(|| format!("{info} for {:?} of {data_type:?}", expected.dims))
+}
+
 fn tensor_difference(found: &HostTensor, expected: TensorProto) -> Option<String> {
     let element_type = ElementType(expected.data_type);
     let plain = match found.info().data_type {

@@ -1,0 +1,325 @@
+//! Values of operators on small inputs, through CpuRef. Expected ones are worked out in the test, or
+//! from what it names.
+
+mod test_data;
+
+use armnn_onnx_parser::model::ElementType;
+use armnn_onnx_parser::parse_bytes;
+use armnn_onnx_parser::proto::*;
+use armnn_runtime::{DataType, HostTensor, TensorInfo, Value};
+use prost::Message as _;
+
+/// A model of one node, whose inputs are those of the model; its outputs for them.
+fn outputs(
+    domain: &str,
+    version: i64,
+    op_type: &str,
+    inputs: Vec<(ElementType, HostTensor)>,
+    attributes: &[AttributeProto],
+    n_outputs: usize,
+) -> Vec<Value> {
+    let names: Vec<String> = (0..inputs.len()).map(|at| format!("x{at}")).collect();
+    let outputs: Vec<String> = (0..n_outputs).map(|at| format!("y{at}")).collect();
+    let given = names.iter().zip(&inputs).map(|(name, (of, tensor))| {
+        let dims = tensor.info().shape.dims().iter().map(|&dim| Dimension {
+            value: Some(DimensionValue::Value(dim)),
+        });
+        let tensor = TensorTypeProto {
+            elem_type: of.0,
+            shape: Some(TensorShapeProto {
+                dim: dims.collect(),
+            }),
+        };
+        ValueInfoProto {
+            name: name.clone(),
+            r#type: Some(TypeProto {
+                value: Some(TypeValue::Tensor(tensor)),
+            }),
+        }
+    });
+    let graph = GraphProto {
+        input: given.collect(),
+        output: outputs
+            .iter()
+            .map(|name| ValueInfoProto {
+                name: name.clone(),
+                r#type: None,
+            })
+            .collect(),
+        node: vec![NodeProto {
+            input: names.clone(),
+            output: outputs.clone(),
+            op_type: op_type.to_owned(),
+            domain: domain.to_owned(),
+            attribute: attributes.to_vec(),
+            ..NodeProto::default()
+        }],
+        ..GraphProto::default()
+    };
+    let model = ModelProto {
+        ir_version: Some(10),
+        graph: Some(graph),
+        opset_import: vec![OperatorSetIdProto {
+            domain: domain.to_owned(),
+            version,
+        }],
+        ..ModelProto::default()
+    };
+    let network = parse_bytes(model.encode_to_vec().into(), op_type).unwrap();
+    let values = inputs.into_iter().map(|(_, tensor)| Value::from(tensor));
+    test_data::run_values(network, values.collect()).unwrap()
+}
+
+fn tensor<T: Copy, const N: usize>(
+    data_type: DataType,
+    dims: &[i64],
+    values: &[T],
+    bytes: fn(T) -> [u8; N],
+) -> HostTensor {
+    let shape = armnn_runtime::Shape::new(dims).unwrap();
+    let bytes: Vec<u8> = values.iter().flat_map(|&value| bytes(value)).collect();
+    HostTensor::from_bytes(TensorInfo::new(data_type, shape), &bytes).unwrap()
+}
+
+fn floats(dims: &[i64], values: &[f32]) -> (ElementType, HostTensor) {
+    let tensor = tensor(DataType::Float32, dims, values, f32::to_ne_bytes);
+    (ElementType::FLOAT, tensor)
+}
+
+fn doubles(dims: &[i64], values: &[f64]) -> (ElementType, HostTensor) {
+    let tensor = tensor(DataType::Float64, dims, values, f64::to_ne_bytes);
+    (ElementType::DOUBLE, tensor)
+}
+
+fn integers(dims: &[i64], values: &[i64]) -> (ElementType, HostTensor) {
+    let tensor = tensor(DataType::Signed64, dims, values, i64::to_ne_bytes);
+    (ElementType::INT64, tensor)
+}
+
+fn found(value: &Value) -> &HostTensor {
+    value.as_tensor().unwrap()
+}
+
+fn attribute(name: &str, set: impl FnOnce(&mut AttributeProto)) -> AttributeProto {
+    let mut attribute = AttributeProto {
+        name: name.to_owned(),
+        ..AttributeProto::default()
+    };
+    set(&mut attribute);
+    attribute
+}
+
+fn int(name: &str, value: i64) -> AttributeProto {
+    attribute(name, |a| {
+        a.r#type = attribute_type::INT;
+        a.i = value;
+    })
+}
+
+fn ints(name: &str, values: &[i64]) -> AttributeProto {
+    attribute(name, |a| {
+        a.r#type = attribute_type::INTS;
+        a.ints = values.to_vec();
+    })
+}
+
+fn reals(name: &str, values: &[f32]) -> AttributeProto {
+    attribute(name, |a| {
+        a.r#type = attribute_type::FLOATS;
+        a.floats = values.to_vec();
+    })
+}
+
+fn text(name: &str, value: &str) -> AttributeProto {
+    attribute(name, |a| {
+        a.r#type = attribute_type::STRING;
+        a.s = value.as_bytes().to_vec().into();
+    })
+}
+
+fn texts(name: &str, values: &[&str]) -> AttributeProto {
+    attribute(name, |a| {
+        a.r#type = attribute_type::STRINGS;
+        a.strings = values
+            .iter()
+            .map(|s| s.as_bytes().to_vec().into())
+            .collect();
+    })
+}
+
+#[test]
+fn matrices_of_integers_are_multiplied_and_wrap_around() {
+    // 1 3 + 2 5 = 13, 1 4 + 2 6 = 16; 2^62 3 + 0 = 3 2^62 - 2^64 = -2^62, 2^62 4 = 2^64 = 0
+    let x = integers(&[2, 2], &[1, 2, 1 << 62, 0]);
+    let y = integers(&[2, 2], &[3, 4, 5, 6]);
+    let y = outputs("", 13, "MatMul", vec![x, y], &[], 1);
+    let values = found(&y[0]).elements::<i64>().unwrap();
+    assert_eq!(values, [13, 16, -(1 << 62), 0]);
+}
+
+#[test]
+fn functions_of_float64_that_no_layer_has_are_computed_in_it() {
+    // log(1 / 4) and log(3 / 4)
+    let x = doubles(&[1, 2], &[0.0, 3f64.ln()]);
+    let y = outputs("", 13, "LogSoftmax", vec![x], &[], 1);
+    let values = found(&y[0]).elements::<f64>().unwrap();
+    for (found, expected) in values.iter().zip([0.25f64.ln(), 0.75f64.ln()]) {
+        assert!((found - expected).abs() < 1e-15, "{found} for {expected}");
+    }
+    let x = doubles(&[3], &[-2.0, 0.5, -0.25]);
+    let slope = doubles(&[1], &[0.1]);
+    let y = outputs("", 16, "PRelu", vec![x, slope], &[], 1);
+    assert_eq!(found(&y[0]).elements::<f64>().unwrap(), [-0.2, 0.5, -0.025]);
+}
+
+#[test]
+fn norms_of_integers_are_the_whole_part_of_the_real_ones() {
+    // sqrt(9 + 16) = 5; log(2 + 6) = 2.08; log(e + e^2) = 2.31
+    for (op_type, values, expected) in [
+        ("ReduceL2", [3, 4], 5),
+        ("ReduceLogSum", [2, 6], 2),
+        ("ReduceLogSumExp", [1, 2], 2),
+    ] {
+        let y = outputs("", 18, op_type, vec![integers(&[2], &values)], &[], 1);
+        assert_eq!(
+            found(&y[0]).elements::<i64>().unwrap(),
+            [expected],
+            "{op_type}"
+        );
+    }
+}
+
+#[test]
+fn an_exponent_alone_is_rounded_as_the_attribute_says() {
+    // 1.5 lies between 2^0 and 2^1, whose bits are 127 and 128; 4 is 2^2; -0.75 counts as 0.75,
+    // between 2^-1 and 2^0; infinity is NaN; what lies beyond 2^127 stays that, or is NaN.
+    let values = [1.5, 4.0, -0.75, f32::INFINITY, 3e38];
+    for (mode, saturate, expected) in [
+        ("up", 1, [128, 129, 127, 255, 254]),
+        ("up", 0, [128, 129, 127, 255, 255]),
+        ("down", 1, [127, 129, 126, 255, 254]),
+    ] {
+        let to = int("to", ElementType::FLOAT8E8M0.0.into());
+        let attributes = [to, text("round_mode", mode), int("saturate", saturate)];
+        let y = outputs("", 25, "Cast", vec![floats(&[5], &values)], &attributes, 1);
+        assert_eq!(found(&y[0]).bytes(), expected, "{mode} {saturate}");
+    }
+}
+
+#[test]
+fn blocks_go_to_depth_channel_by_channel_if_so_asked() {
+    // Two channels of one block of 2 x 2 each.
+    let with = |mode| {
+        let x = floats(&[1, 2, 2, 2], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+        let attributes = [int("blocksize", 2), text("mode", mode)];
+        let y = outputs("", 28, "SpaceToDepth", vec![x], &attributes, 1);
+        found(&y[0]).elements::<f32>().unwrap().to_vec()
+    };
+    assert_eq!(with("CRD"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+    assert_eq!(with("DCR"), [0.0, 4.0, 1.0, 5.0, 2.0, 6.0, 3.0, 7.0]);
+}
+
+#[test]
+fn dropout_in_training_draws_the_numbers_of_numpy() {
+    // numpy.random.RandomState(0).rand(4) is 0.549, 0.715, 0.603, 0.545: at least 0.6 are the second
+    // and the third, which are divided by 0.4.
+    let yes = tensor(DataType::Boolean, &[], &[1u8], |byte| [byte]);
+    let inputs = vec![
+        floats(&[4], &[1.0, 2.0, 3.0, 4.0]),
+        floats(&[], &[0.6]),
+        (ElementType::BOOL, yes),
+    ];
+    let y = outputs("", 13, "Dropout", inputs, &[int("seed", 0)], 2);
+    let values = found(&y[0]).elements::<f32>().unwrap();
+    for (found, expected) in values.iter().zip([0.0, 5.0, 7.5, 0.0]) {
+        assert!((found - expected).abs() < 1e-5, "{values:?}");
+    }
+    assert_eq!(found(&y[1]).bytes(), [0, 1, 1, 0]);
+}
+
+#[test]
+fn samples_are_classes_as_often_as_their_probability_says() {
+    // Class 1 has all of it.
+    let x = floats(&[2, 3], &[-1e9, 0.0, -1e9, -1e9, 5.0, -1e9]);
+    let y = outputs("", 22, "Multinomial", vec![x], &[int("sample_size", 4)], 1);
+    assert_eq!(found(&y[0]).elements::<i32>().unwrap(), [1; 8]);
+    let half = outputs(
+        "",
+        22,
+        "Bernoulli",
+        vec![floats(&[1000], &[0.5; 1000])],
+        &[],
+        1,
+    );
+    let ones: f32 = found(&half[0]).elements::<f32>().unwrap().iter().sum();
+    // Outside once in 10^15 times: eight standard deviations of 15.8.
+    assert!((374.0..626.0).contains(&ones), "{ones}");
+}
+
+#[test]
+fn trees_lead_to_leaves_and_a_target_without_votes_is_0() {
+    // x0 <= 1: target 0 gets 2; else x1 > 0 or NaN: target 1 gets 3, and without that, target 0 -1.
+    let attributes = [
+        ints("nodes_treeids", &[0; 5]),
+        ints("nodes_nodeids", &[0, 1, 2, 3, 4]),
+        ints("nodes_featureids", &[0, 0, 1, 0, 0]),
+        texts(
+            "nodes_modes",
+            &["BRANCH_LEQ", "LEAF", "BRANCH_GT", "LEAF", "LEAF"],
+        ),
+        reals("nodes_values", &[1.0, 0.0, 0.0, 0.0, 0.0]),
+        ints("nodes_truenodeids", &[1, 0, 3, 0, 0]),
+        ints("nodes_falsenodeids", &[2, 0, 4, 0, 0]),
+        ints("nodes_missing_value_tracks_true", &[0, 0, 1, 0, 0]),
+        ints("target_treeids", &[0; 3]),
+        ints("target_nodeids", &[1, 3, 4]),
+        ints("target_ids", &[0, 1, 0]),
+        reals("target_weights", &[2.0, 3.0, -1.0]),
+        int("n_targets", 2),
+        text("aggregate_function", "MAX"),
+    ];
+    let x = floats(&[4, 2], &[1.0, 5.0, 2.0, 5.0, 2.0, f32::NAN, 2.0, -5.0]);
+    let y = outputs(
+        "ai.onnx.ml",
+        3,
+        "TreeEnsembleRegressor",
+        vec![x],
+        &attributes,
+        1,
+    );
+    let values = found(&y[0]).elements::<f32>().unwrap();
+    assert_eq!(values, [2.0, 0.0, 0.0, 3.0, 0.0, 3.0, -1.0, 0.0]);
+}
+
+#[test]
+fn features_are_scaled_filled_in_and_normalized() {
+    let ml = |op_type, x: &[f32], attributes: &[AttributeProto]| {
+        let x = floats(&[1, 2], x);
+        let y = outputs("ai.onnx.ml", 1, op_type, vec![x], attributes, 1);
+        found(&y[0]).elements::<f32>().unwrap().to_vec()
+    };
+    let scaled = [reals("offset", &[1.0]), reals("scale", &[2.0, 3.0])];
+    assert_eq!(ml("Scaler", &[2.0, 5.0], &scaled), [2.0, 12.0]);
+    let filled = [
+        reals("imputed_value_floats", &[7.0, 8.0]),
+        attribute("replaced_value_float", |a| {
+            a.r#type = attribute_type::FLOAT;
+            a.f = f32::NAN;
+        }),
+    ];
+    assert_eq!(ml("Imputer", &[1.0, f32::NAN], &filled), [1.0, 8.0]);
+    assert_eq!(
+        ml("Normalizer", &[3.0, -4.0], &[text("norm", "L2")]),
+        [0.6, -0.8]
+    );
+    assert_eq!(
+        ml("Normalizer", &[0.0, 0.0], &[text("norm", "L1")]),
+        [0.0, 0.0]
+    );
+    // 3 1 + 5 2 + 0.5
+    let linear = [
+        reals("coefficients", &[1.0, 2.0]),
+        reals("intercepts", &[0.5]),
+    ];
+    assert_eq!(ml("LinearRegressor", &[3.0, 5.0], &linear), [13.5]);
+}
