@@ -5,6 +5,7 @@ use armnn_backend_api::{ExecutionContext, Result, Synchronous};
 use crate::{
     float_workload::{FloatKernel, MAX_INPUTS},
     parallel::for_each_chunk,
+    real::Real,
     sliding_window::SlidingWindow,
 };
 
@@ -31,13 +32,13 @@ pub(crate) struct NchwConvolution {
     pub(crate) weights: WeightLayout,
 }
 
-impl FloatKernel for NchwConvolution {
+impl<F: Real> FloatKernel<F> for NchwConvolution {
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, weights, bias]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, weights, bias]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         let in_plane = self.rows.input * self.columns.input;
         let out_plane = self.rows.output * self.columns.output;
@@ -47,7 +48,7 @@ impl FloatKernel for NchwConvolution {
         let work = output.len().saturating_mul(filter_len);
         for_each_chunk(context, output, out_plane, work, |index, plane| {
             let (image, o) = (index / self.out_channels, index % self.out_channels);
-            plane.fill(bias.get(o).copied().unwrap_or(0.0));
+            plane.fill(bias.get(o).copied().unwrap_or(F::from_f64(0.0)));
             for i in 0..in_group {
                 let channel = image * self.in_channels + o / out_group * in_group + i;
                 let input = &input[channel * in_plane..][..in_plane];
@@ -73,7 +74,7 @@ impl NchwConvolution {
     }
 
     /// Adds `weight` times the input under one tap to a plane of the output.
-    fn add_tap(&self, input: &[f32], weight: f32, ky: usize, kx: usize, plane: &mut [f32]) {
+    fn add_tap<F: Real>(&self, input: &[F], weight: F, ky: usize, kx: usize, plane: &mut [F]) {
         let columns = self.columns.outputs_inside(kx);
         let Some(in_x) = self.columns.position(columns.start, kx) else {
             return;

@@ -1,9 +1,11 @@
 //! Windows over quantized images, with channels in the second or the last dimension.
 
-use armnn_backend_api::{PoolingAlgorithm, ReduceOperation};
+use armnn_backend_api::{
+    BinaryOperation as Binary, DataType, PoolingAlgorithm, ReduceOperation,
+};
 use armnn_network::TensorId;
 
-use super::quantized::{quantized_output, real};
+use super::quantized::{difference, parameter, quantized_output, real, rounded_output};
 use crate::lowering::context::Context;
 use crate::lowering::pooling::pooling;
 use crate::lowering::problem::{Problem, Result};
@@ -25,7 +27,7 @@ pub(super) fn average_pool(c: &mut Context<'_, '_>) -> Result {
 /// The same over whole images.
 pub(super) fn global_average_pool(c: &mut Context<'_, '_>) -> Result {
     let channels_last = c.attributes.flag("channels_last", false)?;
-    let x = real(c, [0, 1, 2])?;
+    let x = difference(c, 0, 2, DataType::Float32)?;
     let rank = c.shape(x)?.rank();
     if rank < 3 {
         return Err(Problem::malformed(format!("its input has {rank} dimensions")));
@@ -34,8 +36,17 @@ pub(super) fn global_average_pool(c: &mut Context<'_, '_>) -> Result {
         true => (1..rank - 1).collect(),
         false => (2..rank).collect(),
     };
-    let means = c.reduce(ReduceOperation::Mean, x, &axes, true)?;
-    quantized_output(c, means, 3, 4)
+    // One factor for the sum, as ONNX Runtime has it: sums halfway between two numbers are common.
+    let sums = c.reduce(ReduceOperation::Sum, x, &axes, true)?;
+    let (first, end) = (axes[0], axes[axes.len() - 1] + 1);
+    let sizes = c.shape_step(x, first, end)?;
+    let count = c.reduce(ReduceOperation::Prod, sizes, &[0], false)?;
+    let count = c.cast(count, DataType::Float32)?;
+    let (x_scale, y_scale) = (parameter(c, 1)?, parameter(c, 3)?);
+    let divisor = c.binary(Binary::Mul, y_scale, count)?;
+    let factor = c.binary(Binary::Div, x_scale, divisor)?;
+    let quotient = c.binary(Binary::Mul, sums, factor)?;
+    rounded_output(c, quotient, 4)
 }
 
 /// The largest number of each window of an image with channels last.
