@@ -114,7 +114,10 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
         };
         if key == "model" {
             model = rest.to_owned();
-            models.entry(model.clone()).or_default().push(Case::default());
+            models
+                .entry(model.clone())
+                .or_default()
+                .push(Case::default());
             continue;
         }
         let case = models.get_mut(&model).unwrap().last_mut().unwrap();

@@ -22,7 +22,10 @@ fn every_case_has_the_values_of_onnx_runtime() {
     let mut models: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "onnx"))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "onnx")
+        })
         .collect();
     models.sort();
     assert!(models.len() > 90, "{} cases", models.len());
@@ -77,7 +80,9 @@ fn difference(found: &HostTensor, expected: &HostTensor) -> Option<String> {
     }
     let tolerance = match wanted.data_type {
         DataType::Float32 => {
-            let largest = reals(expected).into_iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            let largest = reals(expected)
+                .into_iter()
+                .fold(0.0f64, |m, x| m.max(x.abs()));
             1e-4 * largest + 1e-6
         }
         DataType::UInt8 | DataType::Int8 => 1.0,
@@ -104,5 +109,7 @@ fn reals(tensor: &HostTensor) -> Vec<f64> {
 
 fn elements<const N: usize>(bytes: &[u8], read: fn([u8; N]) -> f64) -> Vec<f64> {
     let chunks = bytes.chunks_exact(N);
-    chunks.map(|chunk| read(chunk.try_into().unwrap())).collect()
+    chunks
+        .map(|chunk| read(chunk.try_into().unwrap()))
+        .collect()
 }

@@ -64,8 +64,8 @@ fn body<'t>(text: &'t str, function: &str) -> &'t str {
 }
 
 /// Rows of ONNX's table: `"Abs" => (1, 1..=1, function),`.
-fn onnx_rows(function: &str) -> Vec<Row> {
-    let text = page("parsers/armnn-onnx-parser/src/lowering/operators.rs");
+fn onnx_rows(file: &str, function: &str) -> Vec<Row> {
+    let text = page(&format!("parsers/armnn-onnx-parser/src/lowering/{file}"));
     let mut rows = Vec::new();
     for line in body(&text, function).lines() {
         let Some((name, row)) = line.trim().split_once("\" => (") else {
@@ -122,10 +122,20 @@ fn tflite_builtins() -> Vec<String> {
 
 fn onnx_page() -> String {
     let tables = [
-        ("ai.onnx", onnx_rows("fn entry(")),
-        ("ai.onnx.ml", onnx_rows("fn ml_entry(")),
-        ("ai.onnx.preview", onnx_rows("fn preview_entry(")),
-        ("ai.onnx.preview.training", onnx_rows("fn training_entry(")),
+        ("ai.onnx", onnx_rows("operators.rs", "fn entry(")),
+        ("ai.onnx.ml", onnx_rows("operators.rs", "fn ml_entry(")),
+        (
+            "ai.onnx.preview",
+            onnx_rows("operators.rs", "fn preview_entry("),
+        ),
+        (
+            "ai.onnx.preview.training",
+            onnx_rows("operators.rs", "fn training_entry("),
+        ),
+        (
+            "com.microsoft",
+            onnx_rows("microsoft/mod.rs", "fn microsoft_entry("),
+        ),
     ];
     let n: usize = tables.iter().map(|(_, rows)| rows.len()).sum();
     let mut text = format!(

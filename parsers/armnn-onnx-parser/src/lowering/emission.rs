@@ -149,9 +149,11 @@ impl Context<'_, '_> {
         let (name, declaration) =
             self.next_step(rule.layer_type(), OutputDeclaration::default())?;
         let inputs: Vec<Option<TensorId>> = inputs.iter().copied().map(Some).collect();
-        single(&self.add_declared(vec![declaration], |builder, declarations| {
-            builder.add_deferred_layer(&name, rule.clone(), &inputs, parameters, declarations)
-        })?)
+        single(
+            &self.add_declared(vec![declaration], |builder, declarations| {
+                builder.add_deferred_layer(&name, rule.clone(), &inputs, parameters, declarations)
+            })?,
+        )
     }
 
     /// An operation of the runtime, which has one output.

@@ -40,7 +40,10 @@ pub(super) fn attention(c: &mut Context<'_, '_>) -> Result {
     let projected = c.step(BatchMatMulDescriptor::new(false, false), &[x, weights])?;
     let bias = c.optional_input(2)?;
     let projected = with_bias(c, projected, bias)?;
-    let masks = Masks { mask: 3, bias: Some(5) };
+    let masks = Masks {
+        mask: 3,
+        bias: Some(5),
+    };
     projected_attention(c, projected, sizes, 4, &masks)
 }
 
@@ -58,7 +61,16 @@ pub(super) fn q_attention(c: &mut Context<'_, '_>) -> Result {
     let projected = c.binary(Binary::Mul, sums, factor)?;
     let bias = c.optional_input(2)?;
     let projected = with_bias(c, projected, bias)?;
-    projected_attention(c, projected, None, 8, &Masks { mask: 5, bias: None })
+    projected_attention(
+        c,
+        projected,
+        None,
+        8,
+        &Masks {
+            mask: 5,
+            bias: None,
+        },
+    )
 }
 
 /// The attention behind the projections, which are behind each other in the last dimension.
@@ -135,7 +147,11 @@ pub(super) fn multi_head_attention(c: &mut Context<'_, '_>) -> Result {
             let key = biased_part(c, key, bias, 1)?;
             let value = biased_part(c, value, bias, 2)?;
             let q = heads_first(c, query, count)?;
-            (q, heads_first(c, key, count)?, heads_first(c, value, count)?)
+            (
+                q,
+                heads_first(c, key, count)?,
+                heads_first(c, value, count)?,
+            )
         }
         _ => {
             return Err(Problem::unsupported(format!(
@@ -148,7 +164,10 @@ pub(super) fn multi_head_attention(c: &mut Context<'_, '_>) -> Result {
         (Some(keys), Some(values)) => Some((keys, values)),
         _ => None,
     };
-    let masks = Masks { mask: 4, bias: Some(5) };
+    let masks = Masks {
+        mask: 4,
+        bias: Some(5),
+    };
     let (all, output) = attended(c, Heads { q, k, v }, past, &masks)?;
     c.bind_tensor(0, output)?;
     for (position, id) in [(1, all.k), (2, all.v)] {

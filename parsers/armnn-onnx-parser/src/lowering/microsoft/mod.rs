@@ -15,9 +15,7 @@ mod normalization;
 mod quantized;
 mod quantized_pooling;
 
-use armnn_backend_api::{
-    ActivationFunction as Activation, BinaryOperation as Binary,
-};
+use armnn_backend_api::{ActivationFunction as Activation, BinaryOperation as Binary};
 
 use super::context::Context;
 use super::operators::Row;
@@ -96,4 +94,3 @@ fn standard(
     c.version = version;
     lower(c)
 }
-

@@ -47,7 +47,10 @@ pub(super) fn concat(c: &mut Context<'_, '_>) -> Result {
 
 pub(super) fn leaky_relu(c: &mut Context<'_, '_>) -> Result {
     let alpha = c.attributes.float("alpha", 0.01)?;
-    activation(c, ActivationDescriptor::new(Activation::LeakyReLu, alpha, 0.0))
+    activation(
+        c,
+        ActivationDescriptor::new(Activation::LeakyReLu, alpha, 0.0),
+    )
 }
 
 pub(super) fn sigmoid(c: &mut Context<'_, '_>) -> Result {
@@ -141,9 +144,10 @@ fn constant_quantization(
         return Ok(None);
     };
     let zero_point = match (c.constant(zero_point)?, c.has_input(zero_point)) {
-        (Some(constant), _) if constant.count() == 1 => {
-            constant.known_integers(1, "the zero point")?.first().copied()
-        }
+        (Some(constant), _) if constant.count() == 1 => constant
+            .known_integers(1, "the zero point")?
+            .first()
+            .copied(),
         (None, false) => Some(0),
         _ => None,
     };
@@ -180,7 +184,9 @@ pub(super) fn parameter(c: &mut Context<'_, '_>, position: usize) -> Result<Tens
     match c.shape(id)?.dims() {
         [] | [1] => c.merge_step(id, &[]),
         [_] => Ok(id),
-        _ => Err(Problem::malformed(format!("its input {position} is no list"))),
+        _ => Err(Problem::malformed(format!(
+            "its input {position} is no list"
+        ))),
     }
 }
 

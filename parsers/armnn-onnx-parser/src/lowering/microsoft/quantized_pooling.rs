@@ -1,8 +1,6 @@
 //! Windows over quantized images, with channels in the second or the last dimension.
 
-use armnn_backend_api::{
-    BinaryOperation as Binary, DataType, PoolingAlgorithm, ReduceOperation,
-};
+use armnn_backend_api::{BinaryOperation as Binary, DataType, PoolingAlgorithm, ReduceOperation};
 use armnn_network::TensorId;
 
 use super::quantized::{difference, parameter, quantized_output, real, rounded_output};
@@ -19,7 +17,14 @@ pub(super) fn average_pool(c: &mut Context<'_, '_>) -> Result {
     let windows = windows_of(c, channels_last)?;
     let x = real(c, [0, 1, 2])?;
     let x = channels_second(c, x, channels_last)?;
-    let means = pooling(c, x, PoolingAlgorithm::Average, &windows, padding_counts, false)?;
+    let means = pooling(
+        c,
+        x,
+        PoolingAlgorithm::Average,
+        &windows,
+        padding_counts,
+        false,
+    )?;
     let means = channels_as_before(c, means, channels_last)?;
     quantized_output(c, means, 3, 4)
 }
@@ -30,7 +35,9 @@ pub(super) fn global_average_pool(c: &mut Context<'_, '_>) -> Result {
     let x = difference(c, 0, 2, DataType::Float32)?;
     let rank = c.shape(x)?.rank();
     if rank < 3 {
-        return Err(Problem::malformed(format!("its input has {rank} dimensions")));
+        return Err(Problem::malformed(format!(
+            "its input has {rank} dimensions"
+        )));
     }
     let axes: Vec<usize> = match channels_last {
         true => (1..rank - 1).collect(),
