@@ -120,6 +120,18 @@ for kind in (U8, I8):
         constants=(1, 2, 3, 4, 5, 6, 7, 8), transB=1)
     case(f"quantize_linear_{tag}", "QuantizeLinear", lambda: [floats(3, 4, scale=3), number(0.03), zero(128)], constants=(1, 2))
     case(f"dequantize_linear_{tag}", "DequantizeLinear", lambda: [q(3, 4), number(0.03), zero(128)], constants=(1, 2))
+# Scales with simple ratios, and odd zero points: many numbers lie halfway between two.
+half, quarter, odd = number(0.5), number(0.25), number(7, U8)
+for op in ("Add", "Mul"):
+    case(f"q_linear_{op.lower()}_halves", f"QLinear{op}", lambda: [
+        bytes_(4, 16), quarter, odd, bytes_(4, 16), half, number(3, U8), number(32.0 if op == "Mul" else 0.5), number(129, U8)],
+        constants=(1, 2, 4, 5, 6, 7))
+case("q_linear_leaky_relu_halves", "QLinearLeakyRelu", lambda: [bytes_(4, 16), quarter, odd, half, number(99, U8)], constants=(1, 2, 3, 4), alpha=0.5)
+case("q_linear_concat_halves", "QLinearConcat", lambda: [half, odd, bytes_(2, 9), quarter, odd, bytes_(2, 9), half, number(6, U8)], constants=(0, 1, 3, 4, 6, 7), axis=1)
+case("q_linear_where_halves", "QLinearWhere", lambda: [random.random((2, 20)) > 0.5, bytes_(2, 20), quarter, odd, bytes_(20), half, number(6, U8), half, number(99, U8)], constants=(2, 3, 5, 6, 7, 8))
+case("q_linear_average_pool_halves", "QLinearAveragePool", lambda: [bytes_(1, 2, 8, 8), half, odd, half, number(9, U8)], constants=(1, 2, 3, 4), kernel_shape=[2, 2])
+case("q_linear_global_average_pool_halves", "QLinearGlobalAveragePool", lambda: [bytes_(2, 16, 2, 2), half, odd, half, number(9, U8)], constants=(1, 2, 3, 4))
+case("q_gemm_halves", "QGemm", lambda: [bytes_(6, 5), half, odd, bytes_(5, 7), quarter, number(3, U8), None, number(16.0), number(9, U8)], constants=(1, 2, 3, 4, 5, 7, 8))
 case("q_linear_softmax_from_axis", "QLinearSoftmax", lambda: [
     bytes_(2, 3, 4), number(0.02), number(128, U8), number(1 / 256), number(0, U8)], constants=(1, 2, 3, 4), axis=1, opset=11)
 case("q_linear_softmax_middle_axis", "QLinearSoftmax", lambda: [

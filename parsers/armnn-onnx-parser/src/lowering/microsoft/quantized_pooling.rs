@@ -3,7 +3,9 @@
 use armnn_backend_api::{BinaryOperation as Binary, DataType, PoolingAlgorithm, ReduceOperation};
 use armnn_network::TensorId;
 
-use super::quantized::{difference, parameter, quantized_output, real, rounded_output};
+use super::quantized::{
+    difference, parameter, real, real_zero_point, rounded_output, rounded_with_zero_point,
+};
 use crate::lowering::context::Context;
 use crate::lowering::pooling::pooling;
 use crate::lowering::problem::{Problem, Result};
@@ -26,7 +28,12 @@ pub(super) fn average_pool(c: &mut Context<'_, '_>) -> Result {
         false,
     )?;
     let means = channels_as_before(c, means, channels_last)?;
-    quantized_output(c, means, 3, 4)
+    // ONNX Runtime adds the zero point before it rounds.
+    let scale = parameter(c, 3)?;
+    let quotient = c.binary(Binary::Div, means, scale)?;
+    let zero = real_zero_point(c, 4)?;
+    let moved = c.binary(Binary::Add, quotient, zero)?;
+    rounded_with_zero_point(c, moved, 4)
 }
 
 /// The same over whole images.
