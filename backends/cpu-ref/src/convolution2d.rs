@@ -7,9 +7,9 @@ use armnn_backend_api::{Convolution2dDescriptor, DataLayout, LayerView, Result, 
 use crate::{
     convolution_nchw::{NchwConvolution, WeightLayout},
     convolution_nhwc::{ChannelCounts, NhwcConvolution},
-    float_workload::{float_constant, float_workload},
+    float_workload::{float_constant, float_workload, real_workload},
     layer_checks::{
-        FLOATS, dims_of_rank, input, invalid, num_elements, output, require_image_layout,
+        FLOATS, REALS, dims_of_rank, input, invalid, num_elements, output, require_image_layout,
     },
     sliding_window::sliding_windows,
     weighted_sum,
@@ -19,7 +19,13 @@ pub(crate) fn check(layer: LayerView<'_>, descriptor: &Convolution2dDescriptor) 
     if weighted_sum::is_quantized(layer)? {
         weighted_sum::check(layer)?;
     } else {
-        weighted_sum::check_real(layer, FLOATS)?;
+        // Float64 is what exact sums of many products of integers are computed in: of ONNX's
+        // ConvInteger, which is NCHW.
+        let types = match descriptor.data_layout() == DataLayout::Nchw {
+            true => REALS,
+            false => FLOATS,
+        };
+        weighted_sum::check_real(layer, types)?;
     }
     require_image_layout(descriptor.data_layout())
 }
@@ -81,7 +87,7 @@ pub(crate) fn workload(
             groups,
             weights,
         };
-        return float_workload(layer, kernel);
+        return real_workload(layer, kernel);
     }
     let channels = ChannelCounts {
         groups,
@@ -177,6 +183,24 @@ mod tests {
 
     fn channels_first([n, h, w, c]: [usize; 4]) -> [i64; 4] {
         signed([n, c, h, w])
+    }
+
+    /// 300 products of 255 and 255, and 1: one more than 300 * 65025 = 19507500, which is beyond
+    /// 2^24, so that Float32 does not hold it.
+    #[test]
+    fn sums_in_float64_are_exact_where_float32_is_not() {
+        let mut weights = vec![255.0f64; 301];
+        weights[300] = 1.0 / 255.0;
+        let call = Call::new(NCHW)
+            .input(typed(DataType::Float64, [1, 301, 1, 1], &[255.0f64; 301]))
+            .input(typed(DataType::Float64, [1, 301, 1, 1], &weights))
+            .output(DataType::Float64, [1, 1, 1, 1]);
+        assert_eq!(call.run().elements::<f64>(0), [19_507_501.0]);
+        let nhwc = Call::new(NHWC)
+            .input(typed(DataType::Float64, [1, 1, 1, 1], &[1.0f64]))
+            .input(typed(DataType::Float64, [1, 1, 1, 1], &[1.0f64]))
+            .output(DataType::Float64, [1, 1, 1, 1]);
+        assert_refused(&nhwc, &["Float64"]);
     }
 
     #[test]

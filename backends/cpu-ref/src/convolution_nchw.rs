@@ -5,8 +5,18 @@ use armnn_backend_api::{ExecutionContext, Result, Synchronous};
 use crate::{
     float_workload::{FloatKernel, MAX_INPUTS},
     parallel::for_each_chunk,
+    real::Real,
     sliding_window::SlidingWindow,
 };
+
+/// Pixels that are computed together.
+const LANES: usize = 8;
+/// The most planes that are computed together.
+const MOST_BLOCK: usize = 16;
+/// The most taps of filters that are computed in blocks.
+const MOST_TAPS: usize = 64;
+/// How much of what filters look at is gathered at a time.
+const SLAB: usize = 64;
 
 /// Where the weight of a pair of channels and a tap lies.
 pub(crate) enum WeightLayout {
@@ -31,13 +41,13 @@ pub(crate) struct NchwConvolution {
     pub(crate) weights: WeightLayout,
 }
 
-impl FloatKernel for NchwConvolution {
+impl<F: Real> FloatKernel<F> for NchwConvolution {
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, weights, bias]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, weights, bias]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         let in_plane = self.rows.input * self.columns.input;
         let out_plane = self.rows.output * self.columns.output;
@@ -45,9 +55,22 @@ impl FloatKernel for NchwConvolution {
         let out_group = self.out_channels / self.groups;
         let filter_len = self.rows.taps * self.columns.taps * in_group;
         let work = output.len().saturating_mul(filter_len);
+        if let Some(block) = self.block() {
+            let chunk = out_plane * block;
+            for_each_chunk(context, output, chunk, work, |index, planes| {
+                let first = index * block;
+                let (image, o) = (first / self.out_channels, first % self.out_channels);
+                let channel = image * self.in_channels + o / out_group * in_group;
+                let input = &input[channel * in_plane..][..in_group * in_plane];
+                let weights = &weights[o * filter_len..][..block * filter_len];
+                let bias = bias.get(o..o + block).unwrap_or_default();
+                self.add_block(input, weights, bias, planes);
+            })?;
+            return Ok(());
+        }
         for_each_chunk(context, output, out_plane, work, |index, plane| {
             let (image, o) = (index / self.out_channels, index % self.out_channels);
-            plane.fill(bias.get(o).copied().unwrap_or(0.0));
+            plane.fill(bias.get(o).copied().unwrap_or(F::from_f64(0.0)));
             for i in 0..in_group {
                 let channel = image * self.in_channels + o / out_group * in_group + i;
                 let input = &input[channel * in_plane..][..in_plane];
@@ -63,6 +86,86 @@ impl FloatKernel for NchwConvolution {
 }
 
 impl NchwConvolution {
+    /// How many planes of the output are computed together; none where it is one at a time, because
+    /// few filters look at the same input.
+    fn block(&self) -> Option<usize> {
+        let out_group = self.out_channels / self.groups;
+        let fits = matches!(self.weights, WeightLayout::PlanePerPair { .. })
+            && self.rows.taps * self.columns.taps <= MOST_TAPS
+            && u32::try_from(self.rows.input * self.columns.input).is_ok();
+        let mut blocks = [16, 8, 4].into_iter();
+        blocks.find(|&block| fits && out_group % block == 0)
+    }
+
+    /// Computes planes of the output whose filters look at the same input. A few pixels are computed
+    /// at a time, for which what the filters look at is gathered. Each sum is added up in the order
+    /// of the weights, as by [`add_tap`](Self::add_tap), but that padding is added, too.
+    fn add_block<F: Real>(&self, input: &[F], weights: &[F], bias: &[F], planes: &mut [F]) {
+        let out_plane = self.rows.output * self.columns.output;
+        let in_plane = self.rows.input * self.columns.input;
+        let block = planes.len() / out_plane;
+        let filter_len = weights.len() / block;
+        let taps = self.rows.taps * self.columns.taps;
+        let zero = F::from_f64(0.0);
+        let mut patch = [[zero; LANES]; SLAB];
+        for first in (0..out_plane).step_by(LANES) {
+            let positions = self.positions(first);
+            let mut sums = [[zero; LANES]; MOST_BLOCK];
+            for (sums, &bias) in sums.iter_mut().zip(bias) {
+                *sums = [bias; LANES];
+            }
+            for from in (0..filter_len).step_by(SLAB) {
+                let len = SLAB.min(filter_len - from);
+                let (mut channel, mut tap) = (from / taps, from % taps);
+                for pixels in &mut patch[..len] {
+                    let input = &input[channel * in_plane..][..in_plane];
+                    for (pixel, &position) in pixels.iter_mut().zip(&positions[tap]) {
+                        *pixel = input.get(position as usize).copied().unwrap_or(zero);
+                    }
+                    tap += 1;
+                    if tap == taps {
+                        (channel, tap) = (channel + 1, 0);
+                    }
+                }
+                for (at, sums) in sums[..block].chunks_exact_mut(4).enumerate() {
+                    let filter = |o: usize| &weights[(4 * at + o) * filter_len + from..][..len];
+                    let filters = [filter(0), filter(1), filter(2), filter(3)];
+                    add_products(&patch[..len], filters, sums);
+                }
+            }
+            let len = LANES.min(out_plane - first);
+            for (plane, sums) in planes.chunks_exact_mut(out_plane).zip(&sums) {
+                plane[first..][..len].copy_from_slice(&sums[..len]);
+            }
+        }
+    }
+
+    /// Where the input lies under each tap, for some pixels of the output; beyond its end where
+    /// there is none.
+    fn positions(&self, first: usize) -> [[u32; LANES]; MOST_TAPS] {
+        let mut positions = [[u32::MAX; LANES]; MOST_TAPS];
+        let out_plane = self.rows.output * self.columns.output;
+        for lane in 0..LANES.min(out_plane - first) {
+            let (y, x) = (
+                (first + lane) / self.columns.output,
+                (first + lane) % self.columns.output,
+            );
+            for ky in 0..self.rows.taps {
+                let Some(row) = self.rows.position(y, ky) else {
+                    continue;
+                };
+                for kx in 0..self.columns.taps {
+                    if let Some(column) = self.columns.position(x, kx) {
+                        // The whole plane has fewer elements than u32 can count.
+                        positions[ky * self.columns.taps + kx][lane] =
+                            (row * self.columns.input + column) as u32;
+                    }
+                }
+            }
+        }
+        positions
+    }
+
     fn weight_position(&self, o: usize, i: usize, ky: usize, kx: usize) -> usize {
         match self.weights {
             WeightLayout::PlanePerPair { in_channels } => {
@@ -73,7 +176,7 @@ impl NchwConvolution {
     }
 
     /// Adds `weight` times the input under one tap to a plane of the output.
-    fn add_tap(&self, input: &[f32], weight: f32, ky: usize, kx: usize, plane: &mut [f32]) {
+    fn add_tap<F: Real>(&self, input: &[F], weight: F, ky: usize, kx: usize, plane: &mut [F]) {
         let columns = self.columns.outputs_inside(kx);
         let Some(in_x) = self.columns.position(columns.start, kx) else {
             return;
@@ -92,4 +195,20 @@ impl NchwConvolution {
             }
         }
     }
+}
+
+/// Adds the products of four filters and what they look at to four sums for each pixel.
+fn add_products<F: Real>(patch: &[[F; LANES]], filters: [&[F]; 4], sums: &mut [[F; LANES]]) {
+    let mut local = [[F::from_f64(0.0); LANES]; 4];
+    local.copy_from_slice(sums);
+    let [a, b, c, d] = filters;
+    let filters = a.iter().zip(b).zip(c).zip(d);
+    for (pixels, (((&a, &b), &c), &d)) in patch.iter().zip(filters) {
+        for (sums, weight) in local.iter_mut().zip([a, b, c, d]) {
+            for (sum, &pixel) in sums.iter_mut().zip(pixels) {
+                *sum += weight * pixel;
+            }
+        }
+    }
+    sums.copy_from_slice(&local);
 }

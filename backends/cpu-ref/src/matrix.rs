@@ -33,7 +33,16 @@ impl MatrixProduct {
         if n == 0 {
             return;
         }
-        for (row, out) in out.chunks_exact_mut(n).enumerate().take(m) {
+        let mut first = 0;
+        if !self.transpose_x && !self.transpose_y && n >= COLUMNS {
+            while m - first >= ROWS {
+                let rows = &mut out[first * n..][..ROWS * n];
+                self.run_rows(&x[first * k..][..ROWS * k], y, start, rows);
+                first += ROWS;
+            }
+        }
+        let rest = out.chunks_exact_mut(n).enumerate();
+        for (row, out) in rest.take(m).skip(first) {
             let x = if self.transpose_x {
                 let gathered = &mut scratch[..k];
                 let column = x.iter().skip(row).step_by(m);
@@ -55,6 +64,49 @@ impl MatrixProduct {
                 for (&x, y) in x.iter().zip(y.chunks_exact(n)) {
                     out.iter_mut().zip(y).for_each(|(out, &y)| *out += x * y);
                 }
+            }
+        }
+    }
+}
+
+/// Rows and columns of a product whose sums are kept in registers. Each is added up in the same order
+/// as one by itself.
+const ROWS: usize = 4;
+const COLUMNS: usize = 8;
+
+impl MatrixProduct {
+    /// Some rows of the product of matrices that are not transposed.
+    fn run_rows<F: Real>(&self, x: &[F], y: &[F], start: &[F], out: &mut [F]) {
+        let &Self { k, n, .. } = self;
+        let whole = n / COLUMNS * COLUMNS;
+        for column in (0..whole).step_by(COLUMNS) {
+            let mut sums = [[F::ZERO; COLUMNS]; ROWS];
+            if let Some(start) = start.get(column..column + COLUMNS) {
+                sums.iter_mut().for_each(|sums| sums.copy_from_slice(start));
+            }
+            let (a, rest) = x.split_at(k);
+            let (b, rest) = rest.split_at(k);
+            let (c, d) = rest.split_at(k);
+            let rows = a.iter().zip(b).zip(c).zip(d).zip(y.chunks_exact(n));
+            for ((((&a, &b), &c), &d), y) in rows {
+                let Some(y) = y[column..].first_chunk::<COLUMNS>() else {
+                    continue;
+                };
+                for (sums, x) in sums.iter_mut().zip([a, b, c, d]) {
+                    for (sum, &y) in sums.iter_mut().zip(y) {
+                        *sum += x * y;
+                    }
+                }
+            }
+            for (out, sums) in out.chunks_exact_mut(n).zip(&sums) {
+                out[column..][..COLUMNS].copy_from_slice(sums);
+            }
+        }
+        for (x, out) in x.chunks_exact(k.max(1)).zip(out.chunks_exact_mut(n)) {
+            for (column, out) in out.iter_mut().enumerate().skip(whole) {
+                let first = start.get(column).copied().unwrap_or(F::ZERO);
+                let y = y.iter().skip(column).step_by(n);
+                *out = x.iter().zip(y).fold(first, |sum, (&x, &y)| sum + x * y);
             }
         }
     }
@@ -103,6 +155,40 @@ fn add_up<F: Real>(mut sums: [F; LANES]) -> F {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Small integers, whose sums are exact: x[m][k] = m + k - 3, y[k][n] = 2 k - n.
+    #[test]
+    fn rows_and_columns_in_blocks_and_beside_them_are_products() {
+        for (m, k, n) in [
+            (4, 3, 8),
+            (5, 1, 9),
+            (9, 5, 17),
+            (4, 0, 8),
+            (3, 4, 8),
+            (8, 6, 7),
+        ] {
+            let product = MatrixProduct {
+                m,
+                k,
+                n,
+                transpose_x: false,
+                transpose_y: false,
+            };
+            let x: Vec<f32> = (0..m * k).map(|i| (i / k + i % k) as f32 - 3.0).collect();
+            let y: Vec<f32> = (0..k * n)
+                .map(|i| (2 * (i / n)) as f32 - (i % n) as f32)
+                .collect();
+            for start in [vec![], (0..n).map(|i| i as f32 + 0.5).collect()] {
+                let mut out = vec![f32::NAN; m * n];
+                product.run(&mut [], &x, &y, &start, &mut out);
+                for (at, &found) in out.iter().enumerate() {
+                    let first = start.get(at % n).copied().unwrap_or(0.0);
+                    let terms = (0..k).map(|i| x[at / n * k + i] * y[i * n + at % n]);
+                    assert_eq!(found, first + terms.sum::<f32>(), "{m} {k} {n} at {at}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn sums_and_products_include_what_no_chunk_covers() {

@@ -34,7 +34,9 @@
 //! Else the layer is a [deferred](armnn_network::Deferred) one: they are computed when a plan is
 //! made, also from inputs of the model.
 //!
-//! An attribute is honoured or refused, also one that this parser does not know.
+//! An attribute is honoured or refused, also one that this parser does not know. What the file says of
+//! the shape of an output is used where it does not follow from the inputs; where it contradicts
+//! them, it is not used, and a warning is logged.
 //!
 //! # Values
 //!

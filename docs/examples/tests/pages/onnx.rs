@@ -261,12 +261,13 @@ fn grouped(types: &[&str]) -> String {
 
 pub(super) fn onnx_page() -> String {
     let tables = [
-        ("ai.onnx", onnx_rows("fn entry(")),
-        ("ai.onnx.ml", onnx_rows("fn ml_entry(")),
-        ("ai.onnx.preview", onnx_rows("fn preview_entry(")),
-        ("ai.onnx.preview.training", onnx_rows("fn training_entry(")),
+        ("ai.onnx", onnx_rows("operators.rs", "fn entry(")),
+        ("ai.onnx.ml", onnx_rows("operators.rs", "fn ml_entry(")),
+        ("ai.onnx.preview", onnx_rows("operators.rs", "fn preview_entry(")),
+        ("ai.onnx.preview.training", onnx_rows("operators.rs", "fn training_entry(")),
     ];
-    let n: usize = tables.iter().map(|(_, rows)| rows.len()).sum();
+    let microsoft = onnx_rows("microsoft/mod.rs", "fn microsoft_entry(");
+    let n = tables.iter().map(|(_, rows)| rows.len()).sum::<usize>() + microsoft.len();
     let mut text = format!(
         "# ONNX operators\n\n{NOTE}\n{n} operators are read, in each version of the standard that is \
          named, as it is defined there, from the first one on that is not in parentheses. An \
@@ -305,6 +306,13 @@ pub(super) fn onnx_page() -> String {
             )
             .unwrap();
         }
+    }
+    text.push_str(
+        "\n## com.microsoft\n\nOf ONNX Runtime's own operators, which its tools write into quantized \
+         and fused models; there is one version of each.\n\n| operator | runs on |\n|---|---|\n",
+    );
+    for row in &microsoft {
+        writeln!(text, "| {} | {} |", row.name, row.place).unwrap();
     }
     let names: Vec<&str> = tables[0].1.iter().map(|row| row.name.as_str()).collect();
     assert!(!names.contains(&"ImageDecoder") && !names.contains(&"MaxRoiPool"));

@@ -9,12 +9,16 @@ use armnn_backend_api::{
     ElementwiseUnaryDescriptor, LayerDescriptor, ReduceDescriptor, ReduceOperation, Shape,
     TransposeDescriptor, UnaryOperation,
 };
-use armnn_network::{OutputDeclaration, ParameterRule, RuntimeOperation, TensorId};
+use armnn_network::{
+    LayerProblem, NetworkBuilder, NetworkError, OutputDeclaration, ParameterRule, RuntimeOperation,
+    TensorId,
+};
 
 use super::State;
 use super::constant::Constant;
 use super::context::{Context, described, small};
 use super::problem::{Problem, Result};
+use crate::error::Short;
 
 impl Context<'_, '_> {
     /// The next step is the one that writes the node's first output.
@@ -90,8 +94,10 @@ impl Context<'_, '_> {
         let descriptor = descriptor.into();
         let (name, declaration) = self.next_step(descriptor.layer_type(), declaration)?;
         let inputs: Vec<Option<TensorId>> = inputs.iter().copied().map(Some).collect();
-        let builder = &mut self.lowering.builder;
-        single(&builder.add_layer(&name, descriptor, &inputs, &[declaration])?)
+        let add = |builder: &mut NetworkBuilder, declarations: &[OutputDeclaration]| {
+            builder.add_layer(&name, descriptor.clone(), &inputs, declarations)
+        };
+        single(&self.add_declared(vec![declaration], add)?)
     }
 
     /// The same, of a layer with several outputs, or with inputs that may be absent.
@@ -107,6 +113,32 @@ impl Context<'_, '_> {
         Ok(builder.add_layer(&name, descriptor, inputs, declarations)?)
     }
 
+    /// Adds a layer. Files say shapes of outputs that are wrong, and other engines do not mind: where
+    /// what is declared contradicts what follows from the inputs, shapes are not declared.
+    fn add_declared<T>(
+        &mut self,
+        mut declarations: Vec<OutputDeclaration>,
+        add: impl Fn(&mut NetworkBuilder, &[OutputDeclaration]) -> Result<T, NetworkError>,
+    ) -> Result<T> {
+        let builder = &mut self.lowering.builder;
+        match add(builder, &declarations) {
+            Err(NetworkError::Layer { problem, layer, .. })
+                if matches!(*problem, LayerProblem::Declaration { .. })
+                    && declarations.iter().any(|said| said.shape.is_some()) =>
+            {
+                log::warn!(
+                    "layer '{}': {problem}; the declaration in the file is not used",
+                    Short(&layer)
+                );
+                for declaration in &mut declarations {
+                    declaration.shape = None;
+                }
+                Ok(add(builder, &declarations)?)
+            }
+            other => Ok(other?),
+        }
+    }
+
     /// A layer whose descriptor follows from parameters.
     pub(super) fn step_deferred(
         &mut self,
@@ -117,8 +149,11 @@ impl Context<'_, '_> {
         let (name, declaration) =
             self.next_step(rule.layer_type(), OutputDeclaration::default())?;
         let inputs: Vec<Option<TensorId>> = inputs.iter().copied().map(Some).collect();
-        let builder = &mut self.lowering.builder;
-        single(&builder.add_deferred_layer(&name, rule, &inputs, parameters, &[declaration])?)
+        single(
+            &self.add_declared(vec![declaration], |builder, declarations| {
+                builder.add_deferred_layer(&name, rule.clone(), &inputs, parameters, declarations)
+            })?,
+        )
     }
 
     /// An operation of the runtime, which has one output.
@@ -297,8 +332,10 @@ impl Context<'_, '_> {
         declarations: &[OutputDeclaration],
     ) -> Result {
         let name = self.layer_name(0);
-        let builder = &mut self.lowering.builder;
-        let ids = builder.add_layer(&name, descriptor, inputs, declarations)?;
+        let descriptor = descriptor.into();
+        let ids = self.add_declared(declarations.to_vec(), |builder, declarations| {
+            builder.add_layer(&name, descriptor.clone(), inputs, declarations)
+        })?;
         self.bind_all(&ids)
     }
 
@@ -323,8 +360,9 @@ impl Context<'_, '_> {
     ) -> Result {
         let name = self.layer_name(0);
         let inputs: Vec<Option<TensorId>> = inputs.iter().copied().map(Some).collect();
-        let builder = &mut self.lowering.builder;
-        let ids = builder.add_deferred_layer(&name, rule, &inputs, parameters, declarations)?;
+        let ids = self.add_declared(declarations.to_vec(), |builder, declarations| {
+            builder.add_deferred_layer(&name, rule.clone(), &inputs, parameters, declarations)
+        })?;
         self.bind_all(&ids)
     }
 

@@ -151,6 +151,8 @@ fn check_inference(c: &Context<'_, '_>) -> Result<bool> {
 }
 
 /// scale (x - mean) / sqrt(variance + epsilon) + bias, over the dimensions from `axis` on.
+///
+/// ONNX has it since version 17. ONNX Runtime's optimizer writes it into models of any version.
 pub(super) fn layer_normalization(c: &mut Context<'_, '_>) -> Result {
     let epsilon = c.attributes.float("epsilon", 1e-5)?;
     let precision = stash_type(c)?;
@@ -198,6 +200,11 @@ pub(super) fn rms_normalization(c: &mut Context<'_, '_>) -> Result {
     };
     let scale = c.input(1)?;
     c.emit(descriptor, &[input, scale])
+}
+
+/// What ONNX Runtime's optimizer calls RMSNormalization, in models of any version.
+pub(super) fn simplified_layer_normalization(c: &mut Context<'_, '_>) -> Result {
+    rms_normalization(c)
 }
 
 pub(super) fn instance_normalization(c: &mut Context<'_, '_>) -> Result {

@@ -82,7 +82,8 @@ pub(super) fn q_linear_conv(c: &mut Context<'_, '_>) -> Result {
 
 /// The same with images whose channels may be the last dimension.
 pub(super) fn q_linear_conv_of(c: &mut Context<'_, '_>, channels_last: bool) -> Result {
-    let (windows, product_type) = windows_of(c, 3, channels_last)?;
+    // What is lost beyond 24 bits is nothing beside the rounding to 8.
+    let (windows, product_type) = (windows_of(c, 3, channels_last)?.0, DataType::Float32);
     let mut x = difference(c, 0, 2, product_type, Along::Rows)?;
     if channels_last {
         let rank = c.shape(x)?.rank();

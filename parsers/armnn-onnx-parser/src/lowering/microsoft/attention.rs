@@ -40,7 +40,10 @@ pub(super) fn attention(c: &mut Context<'_, '_>) -> Result {
     let projected = c.step(BatchMatMulDescriptor::new(false, false), &[x, weights])?;
     let bias = c.optional_input(2)?;
     let projected = with_bias(c, projected, bias)?;
-    let masks = Masks { mask: 3, bias: Some(5) };
+    let masks = Masks {
+        mask: 3,
+        bias: Some(5),
+    };
     projected_attention(c, projected, sizes, 4, &masks)
 }
 
@@ -58,7 +61,16 @@ pub(super) fn q_attention(c: &mut Context<'_, '_>) -> Result {
     let projected = c.binary(Binary::Mul, sums, factor)?;
     let bias = c.optional_input(2)?;
     let projected = with_bias(c, projected, bias)?;
-    projected_attention(c, projected, None, 8, &Masks { mask: 5, bias: None })
+    projected_attention(
+        c,
+        projected,
+        None,
+        8,
+        &Masks {
+            mask: 5,
+            bias: None,
+        },
+    )
 }
 
 /// The attention behind the projections, which are behind each other in the last dimension.
@@ -111,7 +123,7 @@ fn projected_attention(
 }
 
 /// Inputs: queries, keys, values, the bias of all three, a mask, what is added to scores, past keys,
-/// past values. Queries and keys may have what follows them packed in.
+/// past values.
 pub(super) fn multi_head_attention(c: &mut Context<'_, '_>) -> Result {
     let count = heads(c, "num_heads")?;
     if c.has_input(8) || c.has_input(9) {
@@ -124,23 +136,7 @@ pub(super) fn multi_head_attention(c: &mut Context<'_, '_>) -> Result {
         true => c.input_shape(1)?.rank(),
         false => 0,
     };
-    let packed = |c: &mut Context<'_, '_>, x: TensorId, at: i64| {
-        // [B, S, N, n, H]
-        let part = c.sliced(x, 3, at, at + 1)?;
-        let part = c.merge_step(part, &[vec![0], vec![1], vec![2, 3], vec![4]])?;
-        c.transpose(part, &[0, 2, 1, 3])
-    };
     let (q, k, v) = match (rank, key_rank) {
-        (5, 0) if bias.is_none() => (
-            packed(c, query, 0)?,
-            packed(c, query, 1)?,
-            packed(c, query, 2)?,
-        ),
-        (3, 5) if bias.is_none() => {
-            let key = c.input(1)?;
-            let q = heads_first(c, query, count)?;
-            (q, packed(c, key, 0)?, packed(c, key, 1)?)
-        }
         (3, 4) => {
             let query = biased_part(c, query, bias, 0)?;
             (heads_first(c, query, count)?, c.input(1)?, c.input(2)?)
@@ -151,12 +147,16 @@ pub(super) fn multi_head_attention(c: &mut Context<'_, '_>) -> Result {
             let key = biased_part(c, key, bias, 1)?;
             let value = biased_part(c, value, bias, 2)?;
             let q = heads_first(c, query, count)?;
-            (q, heads_first(c, key, count)?, heads_first(c, value, count)?)
+            (
+                q,
+                heads_first(c, key, count)?,
+                heads_first(c, value, count)?,
+            )
         }
         _ => {
             return Err(Problem::unsupported(format!(
-                "queries of {rank} dimensions with keys of {key_rank}, {}",
-                if bias.is_some() { "with a bias" } else { "without a bias" }
+                "queries of {rank} dimensions with keys of {key_rank}; none packed with others are \
+                 supported, as in ONNX Runtime on CPUs"
             )));
         }
     };
@@ -164,7 +164,10 @@ pub(super) fn multi_head_attention(c: &mut Context<'_, '_>) -> Result {
         (Some(keys), Some(values)) => Some((keys, values)),
         _ => None,
     };
-    let masks = Masks { mask: 4, bias: Some(5) };
+    let masks = Masks {
+        mask: 4,
+        bias: Some(5),
+    };
     let (all, output) = attended(c, Heads { q, k, v }, past, &masks)?;
     c.bind_tensor(0, output)?;
     for (position, id) in [(1, all.k), (2, all.v)] {

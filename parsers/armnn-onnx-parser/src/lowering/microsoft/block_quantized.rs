@@ -41,7 +41,9 @@ pub(super) fn mat_mul_n_bits(c: &mut Context<'_, '_>) -> Result {
         false => c.number(data_type, &[], &[middle(bits)])?,
         true if c.input_type(3)? == DataType::UInt8 => {
             let per_byte = 8 / bits;
-            let padded = blocks.checked_add(per_byte - 1).map_or(0, |n| n / per_byte * per_byte);
+            let padded = blocks
+                .checked_add(per_byte - 1)
+                .map_or(0, |n| n / per_byte * per_byte);
             let zero = small_numbers(c, 3, bits, &[rows, padded])?;
             let zero = c.cast(zero, data_type)?;
             let zero = match padded == blocks {
@@ -177,11 +179,7 @@ pub(super) fn gather_block_quantized(c: &mut Context<'_, '_>) -> Result {
 }
 
 /// The last dimension cut into blocks, or with one of size 1 behind it.
-fn with_blocks(
-    c: &mut Context<'_, '_>,
-    x: TensorId,
-    parts: Option<[i64; 2]>,
-) -> Result<TensorId> {
+fn with_blocks(c: &mut Context<'_, '_>, x: TensorId, parts: Option<[i64; 2]>) -> Result<TensorId> {
     let rank = c.shape(x)?.rank();
     match parts {
         Some(parts) => crate::lowering::attention::split_axis(c, x, rank.saturating_sub(1), parts),

@@ -67,14 +67,20 @@ pub(super) fn bias_add(c: &mut Context<'_, '_>) -> Result {
 pub(super) fn quick_gelu(c: &mut Context<'_, '_>) -> Result {
     let alpha = c.attributes.float("alpha", 1.702)?;
     let x = c.input(0)?;
-    c.emit(ActivationDescriptor::new(Activation::Swish, alpha, 0.0), &[x])
+    c.emit(
+        ActivationDescriptor::new(Activation::Swish, alpha, 0.0),
+        &[x],
+    )
 }
 
 /// A convolution, plus the fourth input, through an activation.
 pub(super) fn fused_conv(c: &mut Context<'_, '_>) -> Result {
     c.version = 11;
     let activation = fused_activation(c, |c| {
-        Ok(c.attributes.floats("activation_params")?.map(<[f32]>::to_vec).unwrap_or_default())
+        Ok(c.attributes
+            .floats("activation_params")?
+            .map(<[f32]>::to_vec)
+            .unwrap_or_default())
     })?;
     let windows = convolution::windows_of(c)?;
     let (x, weights, bias) = (c.input(0)?, c.input(1)?, c.optional_input(2)?);
@@ -127,7 +133,11 @@ fn fused_activation(
         "LeakyRelu" => (Activation::LeakyReLu, parameter(0, 0.01), 0.0),
         "Elu" => (Activation::Elu, parameter(0, 1.0), 0.0),
         "ThresholdedRelu" => (Activation::ThresholdedReLu, parameter(0, 1.0), 0.0),
-        "HardSigmoid" => (Activation::HardSigmoid, parameter(0, 0.2), parameter(1, 0.5)),
+        "HardSigmoid" => (
+            Activation::HardSigmoid,
+            parameter(0, 0.2),
+            parameter(1, 0.5),
+        ),
         "Clip" => (
             Activation::BoundedReLu,
             parameter(1, f32::MAX),

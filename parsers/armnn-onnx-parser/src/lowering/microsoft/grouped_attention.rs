@@ -18,7 +18,10 @@ use crate::lowering::problem::{Problem, Result};
 ///
 /// New keys are written into the cache behind those that are there; it grows where it is too short.
 pub(super) fn group_query_attention(c: &mut Context<'_, '_>) -> Result {
-    refuse(c, &["sliding_window_cache", "qk_output", "kv_cache_bit_width"])?;
+    refuse(
+        c,
+        &["sliding_window_cache", "qk_output", "kv_cache_bit_width"],
+    )?;
     if c.attributes.int("smooth_softmax", 0)? > 0 {
         return Err(Problem::unsupported("a smooth softmax"));
     }
@@ -55,7 +58,10 @@ pub(super) fn group_query_attention(c: &mut Context<'_, '_>) -> Result {
         let interleaved = c.attributes.flag("rotary_interleaved", false)?;
         let at = c.optional_input(9)?.unwrap_or(positions);
         let tables = tables(c, [7, 8], at)?;
-        let how = Turned { interleaved, elements: 0 };
+        let how = Turned {
+            interleaved,
+            elements: 0,
+        };
         q = turned(c, q, tables, how)?;
         k = turned(c, k, tables, how)?;
     } else {
@@ -124,7 +130,10 @@ fn written(
     let lack = c.binary(Binary::Sub, total, length)?;
     let zero = c.integers(&[0])?;
     let lack = c.binary(Binary::Maximum, lack, zero)?;
-    let pads = c.step(armnn_backend_api::ConcatDescriptor { axis: 0 }, &[zero, lack])?;
+    let pads = c.step(
+        armnn_backend_api::ConcatDescriptor { axis: 0 },
+        &[zero, lack],
+    )?;
     let axes = c.integers(&[2])?;
     let rule = ParameterRule::Pad {
         mode: PaddingMode::Constant,
@@ -134,7 +143,9 @@ fn written(
     };
     let cache = c.step_deferred(rule, &[cache], &[Some(pads), None, Some(axes)])?;
     let dims = c.shape_step(new, 0, 4)?;
-    let rule = ParameterRule::BroadcastTo { bidirectional: false };
+    let rule = ParameterRule::BroadcastTo {
+        bidirectional: false,
+    };
     let positions = c.step_deferred(rule, &[positions], &[Some(dims)])?;
     let scatter = ScatterElementsDescriptor::new(2, ScatterFunction::Update);
     c.step(scatter, &[cache, positions, new])
@@ -213,9 +224,19 @@ pub(super) fn rotary_embedding(c: &mut Context<'_, '_>) -> Result {
         positions = c.merge_step(all, &[vec![], vec![0]])?;
     }
     let tables = tables(c, [2, 3], positions)?;
-    let output = turned(c, x, tables, Turned { interleaved, elements })?;
+    let output = turned(
+        c,
+        x,
+        tables,
+        Turned {
+            interleaved,
+            elements,
+        },
+    )?;
     let output = match packed {
-        true => c.last().merge_step(output, &[vec![0], vec![1], vec![2, 3]])?,
+        true => c
+            .last()
+            .merge_step(output, &[vec![0], vec![1], vec![2, 3]])?,
         false => c.last().transpose(output, &[0, 2, 1, 3])?,
     };
     c.bind_tensor(0, output)

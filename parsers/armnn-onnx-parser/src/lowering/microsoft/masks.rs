@@ -39,8 +39,10 @@ pub(super) fn from_mask(
             } else if batches.checked_mul(2) == Some(count) {
                 let ends = c.sliced(numbers, 0, 0, batches)?;
                 let starts = c.sliced(numbers, 0, batches, count)?;
-                let (ends, starts) =
-                    (c.merge_step(ends, &per_batch)?, c.merge_step(starts, &per_batch)?);
+                let (ends, starts) = (
+                    c.merge_step(ends, &per_batch)?,
+                    c.merge_step(starts, &per_batch)?,
+                );
                 let before_end = compared(c, Comparison::Less, keys, ends)?;
                 let from_start = compared(c, Comparison::GreaterOrEqual, keys, starts)?;
                 both(c, before_end, from_start)?

@@ -15,9 +15,7 @@ mod normalization;
 mod quantized;
 mod quantized_pooling;
 
-use armnn_backend_api::{
-    ActivationFunction as Activation, BinaryOperation as Binary,
-};
+use armnn_backend_api::ActivationFunction as Activation;
 
 use super::context::Context;
 use super::operators::Row;
@@ -53,13 +51,13 @@ pub(super) fn microsoft_entry(op_type: &str) -> Option<Row> {
         "Pad" => (1, 2..=3, |c| standard(c, 11, padding::pad)),
         "QAttention" => (1, 5..=9, attention::q_attention),
         "QGemm" => (1, 6..=9, integer_products::q_gemm),
-        "QLinearAdd" => (1, 7..=8, |c| quantized::binary(c, Binary::Add)),
+        "QLinearAdd" => (1, 7..=8, quantized::add),
         "QLinearAveragePool" => (1, 4..=5, quantized_pooling::average_pool),
         "QLinearConcat" => (1, 5..=usize::MAX, quantized::concat),
         "QLinearConv" => (1, 8..=9, quantized_pooling::q_linear_conv),
         "QLinearGlobalAveragePool" => (1, 5..=5, quantized_pooling::global_average_pool),
         "QLinearLeakyRelu" => (1, 4..=5, quantized::leaky_relu),
-        "QLinearMul" => (1, 7..=8, |c| quantized::binary(c, Binary::Mul)),
+        "QLinearMul" => (1, 7..=8, quantized::multiply),
         "QLinearSigmoid" => (1, 4..=5, quantized::sigmoid),
         "QLinearSoftmax" => (1, 5..=5, quantized::softmax),
         "QLinearWhere" => (1, 9..=9, quantized::select),
@@ -96,4 +94,3 @@ fn standard(
     c.version = version;
     lower(c)
 }
-

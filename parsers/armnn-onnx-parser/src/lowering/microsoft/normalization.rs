@@ -14,7 +14,7 @@ use crate::lowering::problem::{Problem, Result};
 /// Inputs: input, skip, scale, the offset if the mean is subtracted, bias. The last output is the
 /// sum.
 pub(super) fn skip(c: &mut Context<'_, '_>, subtracts_mean: bool) -> Result {
-    let epsilon = c.attributes.float("epsilon", 1e-5)?;
+    let epsilon = c.attributes.float("epsilon", 1e-12)?;
     let (x, skip) = (c.input(0)?, c.input(1)?);
     let (offset, bias) = match subtracts_mean {
         true => (c.optional_input(3)?, c.optional_input(4)?),

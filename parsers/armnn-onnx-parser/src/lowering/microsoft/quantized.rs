@@ -15,11 +15,67 @@ use crate::lowering::quantization::{plain, plain_input, rounded};
 /// The positions of numbers, their scale and their zero point, in this order.
 const FIRST: [usize; 3] = [0, 1, 2];
 
-/// Inputs: a, its scale and zero point, the same of b, scale and zero point of the output.
-pub(super) fn binary(c: &mut Context<'_, '_>, operation: Binary) -> Result {
-    let (a, b) = (real(c, FIRST)?, real(c, [3, 4, 5])?);
-    let result = c.binary(operation, a, b)?;
-    quantized_output(c, result, 6, 7)
+/// a + b. Inputs: a, its scale and zero point, the same of b, scale and zero point of the output.
+///
+/// As ONNX Runtime computes it: a (a's scale / the output's) + b (b's scale / the output's), plus what
+/// follows from the zero points, and rounded then. Numbers halfway between two are common, where
+/// scales have simple ratios.
+pub(super) fn add(c: &mut Context<'_, '_>) -> Result {
+    let [a, b] = [plain_input(c, 0)?, plain_input(c, 3)?];
+    let (a, b) = (c.cast(a, DataType::Float32)?, c.cast(b, DataType::Float32)?);
+    let [a_scale, b_scale, scale] = [single(c, 1)?, single(c, 4)?, single(c, 6)?];
+    let a_ratio = c.binary(Binary::Div, a_scale, scale)?;
+    let b_ratio = c.binary(Binary::Div, b_scale, scale)?;
+    let a_zero = real_zero_point(c, 2)?;
+    let b_zero = real_zero_point(c, 5)?;
+    let zero = real_zero_point(c, 7)?;
+    let a_moved = c.binary(Binary::Mul, a_ratio, a_zero)?;
+    let b_moved = c.binary(Binary::Mul, b_ratio, b_zero)?;
+    let moved = c.binary(Binary::Add, a_moved, b_moved)?;
+    let fixed = c.binary(Binary::Sub, zero, moved)?;
+    let a = c.binary(Binary::Mul, a, a_ratio)?;
+    let a = c.binary(Binary::Add, a, fixed)?;
+    let b = c.binary(Binary::Mul, b, b_ratio)?;
+    let sum = c.binary(Binary::Add, a, b)?;
+    rounded_with_zero_point(c, sum, 7)
+}
+
+/// a b, with the same inputs: the product of differences from the zero points times a factor, plus
+/// the zero point, rounded then.
+pub(super) fn multiply(c: &mut Context<'_, '_>) -> Result {
+    let a = difference(c, 0, 2, DataType::Float32)?;
+    let b = difference(c, 3, 5, DataType::Float32)?;
+    let [a_scale, b_scale, scale] = [single(c, 1)?, single(c, 4)?, single(c, 6)?];
+    let factor = c.binary(Binary::Mul, a_scale, b_scale)?;
+    let factor = c.binary(Binary::Div, factor, scale)?;
+    let product = c.binary(Binary::Mul, a, b)?;
+    let product = c.binary(Binary::Mul, product, factor)?;
+    let zero = real_zero_point(c, 7)?;
+    let moved = c.binary(Binary::Add, product, zero)?;
+    rounded_with_zero_point(c, moved, 7)
+}
+
+/// A zero point as a real number, 0 where it is left out.
+pub(super) fn real_zero_point(c: &mut Context<'_, '_>, position: usize) -> Result<TensorId> {
+    if !c.has_input(position) {
+        return c.number(DataType::Float32, &[], &[0.0]);
+    }
+    let zero = single(c, position)?;
+    c.cast(zero, DataType::Float32)
+}
+
+/// Rounds numbers that have the zero point in them already. Writes the first output.
+pub(super) fn rounded_with_zero_point(
+    c: &mut Context<'_, '_>,
+    x: TensorId,
+    zero_point: usize,
+) -> Result {
+    let numbers = match c.has_input(zero_point) {
+        true => plain_type(c.input_type(zero_point)?),
+        false => DataType::UInt8,
+    };
+    let output = rounded(c, x, None, numbers, true)?;
+    c.bind_tensor(0, output)
 }
 
 /// Inputs: scale and zero point of the output, and for each part numbers, scale and zero point.
@@ -47,7 +103,10 @@ pub(super) fn concat(c: &mut Context<'_, '_>) -> Result {
 
 pub(super) fn leaky_relu(c: &mut Context<'_, '_>) -> Result {
     let alpha = c.attributes.float("alpha", 0.01)?;
-    activation(c, ActivationDescriptor::new(Activation::LeakyReLu, alpha, 0.0))
+    activation(
+        c,
+        ActivationDescriptor::new(Activation::LeakyReLu, alpha, 0.0),
+    )
 }
 
 pub(super) fn sigmoid(c: &mut Context<'_, '_>) -> Result {
@@ -141,9 +200,10 @@ fn constant_quantization(
         return Ok(None);
     };
     let zero_point = match (c.constant(zero_point)?, c.has_input(zero_point)) {
-        (Some(constant), _) if constant.count() == 1 => {
-            constant.known_integers(1, "the zero point")?.first().copied()
-        }
+        (Some(constant), _) if constant.count() == 1 => constant
+            .known_integers(1, "the zero point")?
+            .first()
+            .copied(),
         (None, false) => Some(0),
         _ => None,
     };
@@ -180,7 +240,9 @@ pub(super) fn parameter(c: &mut Context<'_, '_>, position: usize) -> Result<Tens
     match c.shape(id)?.dims() {
         [] | [1] => c.merge_step(id, &[]),
         [_] => Ok(id),
-        _ => Err(Problem::malformed(format!("its input {position} is no list"))),
+        _ => Err(Problem::malformed(format!(
+            "its input {position} is no list"
+        ))),
     }
 }
 

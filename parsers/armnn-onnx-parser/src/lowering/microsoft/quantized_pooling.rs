@@ -1,9 +1,11 @@
 //! Windows over quantized images, with channels in the second or the last dimension.
 
-use armnn_backend_api::{PoolingAlgorithm, ReduceOperation};
+use armnn_backend_api::{BinaryOperation as Binary, DataType, PoolingAlgorithm, ReduceOperation};
 use armnn_network::TensorId;
 
-use super::quantized::{quantized_output, real};
+use super::quantized::{
+    difference, parameter, real, real_zero_point, rounded_output, rounded_with_zero_point,
+};
 use crate::lowering::context::Context;
 use crate::lowering::pooling::pooling;
 use crate::lowering::problem::{Problem, Result};
@@ -17,25 +19,48 @@ pub(super) fn average_pool(c: &mut Context<'_, '_>) -> Result {
     let windows = windows_of(c, channels_last)?;
     let x = real(c, [0, 1, 2])?;
     let x = channels_second(c, x, channels_last)?;
-    let means = pooling(c, x, PoolingAlgorithm::Average, &windows, padding_counts, false)?;
+    let means = pooling(
+        c,
+        x,
+        PoolingAlgorithm::Average,
+        &windows,
+        padding_counts,
+        false,
+    )?;
     let means = channels_as_before(c, means, channels_last)?;
-    quantized_output(c, means, 3, 4)
+    // ONNX Runtime adds the zero point before it rounds.
+    let scale = parameter(c, 3)?;
+    let quotient = c.binary(Binary::Div, means, scale)?;
+    let zero = real_zero_point(c, 4)?;
+    let moved = c.binary(Binary::Add, quotient, zero)?;
+    rounded_with_zero_point(c, moved, 4)
 }
 
 /// The same over whole images.
 pub(super) fn global_average_pool(c: &mut Context<'_, '_>) -> Result {
     let channels_last = c.attributes.flag("channels_last", false)?;
-    let x = real(c, [0, 1, 2])?;
+    let x = difference(c, 0, 2, DataType::Float32)?;
     let rank = c.shape(x)?.rank();
     if rank < 3 {
-        return Err(Problem::malformed(format!("its input has {rank} dimensions")));
+        return Err(Problem::malformed(format!(
+            "its input has {rank} dimensions"
+        )));
     }
     let axes: Vec<usize> = match channels_last {
         true => (1..rank - 1).collect(),
         false => (2..rank).collect(),
     };
-    let means = c.reduce(ReduceOperation::Mean, x, &axes, true)?;
-    quantized_output(c, means, 3, 4)
+    // One factor for the sum, as ONNX Runtime has it: sums halfway between two numbers are common.
+    let sums = c.reduce(ReduceOperation::Sum, x, &axes, true)?;
+    let (first, end) = (axes[0], axes[axes.len() - 1] + 1);
+    let sizes = c.shape_step(x, first, end)?;
+    let count = c.reduce(ReduceOperation::Prod, sizes, &[0], false)?;
+    let count = c.cast(count, DataType::Float32)?;
+    let (x_scale, y_scale) = (parameter(c, 1)?, parameter(c, 3)?);
+    let divisor = c.binary(Binary::Mul, y_scale, count)?;
+    let factor = c.binary(Binary::Div, x_scale, divisor)?;
+    let quotient = c.binary(Binary::Mul, sums, factor)?;
+    rounded_output(c, quotient, 4)
 }
 
 /// The largest number of each window of an image with channels last.

@@ -1,0 +1,2 @@
+ dynamic_quantize_mat_mul_columns*lBi0J`V–‰?4:¿"zW¿`Î«?yP?ÉBF¿¡2å>?ž‡?GX=KR7?øÒÀn5¥¾Q«z?˜Ða>Àv¶>®ä5¿æ©
+?eV1?óÉ½¿Fv?õYˆ?ÎT?´„	À*HBo0J<	ŸGÃ’FCýhÃœÁAÒ)˜B_lPCe3ƒC^cÃrËÄ]ŠÂÇUÃô‰•Â‡·ˆBóSCÖåÀ

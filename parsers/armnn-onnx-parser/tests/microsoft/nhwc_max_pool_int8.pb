@@ -1,0 +1,1 @@
+nhwc_max_pool_int8*jBi0JZøèPÁ¬@ÒÍõ!ÁÄëëÈßù1„ž¥ÅvÛgÔù•k®³Ä¶y‡pZ0ƒ†dôÚe7~xk@·°O¶;š\Xi7.Ñù”¬ÜK­oâv©³ÂuØ*4Bo0J$øùPßù@!vgvke7~ex~@xygv\eo~vx~vxkuO

@@ -1,0 +1,1 @@
+q_linear_concat_halves*	Bi2JfÈÿe!QY„]XÁÀq*	Bi5J´gnğ×¬^õl³ÀxªyQ¼2*0Bo0J$K7gƒ6,S0µhoñØ­_öE2K/dc<m´Áy«zR½3

@@ -1,0 +1,1 @@
+q_linear_sigmoid_int8*(Bi0JlyQxŞ¨|ExMé'.ƒ.T3lğNg…ÔŠá¥*(Bo0JI|¨ƒEx{¾`i€i|mÏ{š­ƒ
