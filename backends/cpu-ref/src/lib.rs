@@ -13,8 +13,6 @@
 //!   numbers into another scale (read as unsigned), negated numbers of another scale (left in it),
 //!   and the order of numbers of 16 bits of different scales (compared as they are). Of Float32, the
 //!   windows of the local response normalization are whole here; there they lack their last channel.
-//!   Where there is vector code among the reference kernels, products of quantized recurrent layers
-//!   whose sizes are multiples of 16 may round otherwise there, by one.
 //! * NaN propagates: the larger or the smaller of NaN and a number is NaN.
 //! * A result does not depend on the number of threads.
 //! * Integers wrap around on overflow, except in Cast and Quantize, which saturate; Cast to integers
