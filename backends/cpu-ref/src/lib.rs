@@ -11,7 +11,8 @@
 //!   for is computed in Float32. Their results are not followed where they are no result of a rule:
 //!   quotients far below a step of the output (their shifts are longer than a number), sums of signed
 //!   numbers into another scale (read as unsigned), negated numbers of another scale (left in it),
-//!   and the order of numbers of 16 bits of different scales (compared as they are).
+//!   and the order of numbers of 16 bits of different scales (compared as they are). Of Float32, the
+//!   windows of the local response normalization are whole here; there they lack their last channel.
 //! * NaN propagates: the larger or the smaller of NaN and a number is NaN.
 //! * A result does not depend on the number of threads.
 //! * Integers wrap around on overflow, except in Cast and Quantize, which saturate; Cast to integers
@@ -82,6 +83,7 @@ mod reverse_sequence;
 mod roi_align;
 mod scatter;
 mod select;
+mod sigmoid_tanh;
 mod sliding_window;
 mod softmax;
 mod split;

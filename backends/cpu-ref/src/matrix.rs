@@ -116,7 +116,7 @@ impl MatrixProduct {
 const LANES: usize = 16;
 
 /// The sum of the products of two slices of the same length.
-fn dot<F: Real>(x: &[F], y: &[F]) -> F {
+pub(crate) fn dot<F: Real>(x: &[F], y: &[F]) -> F {
     let (x_chunks, x_rest) = x.as_chunks::<LANES>();
     let (y_chunks, y_rest) = y.as_chunks::<LANES>();
     let mut sums = [F::ZERO; LANES];

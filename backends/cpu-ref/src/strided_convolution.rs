@@ -15,6 +15,7 @@ use crate::{
         FLOATS, dims, input, invalid, num_elements, output, refusal, require_image_layout,
     },
     loop_nest::dense_strides,
+    matrix::dot,
     parallel::for_each_chunk,
     weighted_sum::{
         self, Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer,
@@ -410,10 +411,10 @@ impl FloatKernel for Windows {
             let mut sum = 0.0;
             self.for_each_tap(batch, channel, position, |at_x, at_w| {
                 if (step_x, step_w) == (1, 1) {
-                    let pairs = input[at_x..][..self.in_group]
-                        .iter()
-                        .zip(&weights[at_w..][..self.in_group]);
-                    sum = pairs.fold(sum, |sum, (x, w)| sum + x * w);
+                    sum += dot(
+                        &input[at_x..][..self.in_group],
+                        &weights[at_w..][..self.in_group],
+                    );
                 } else {
                     for i in 0..self.in_group {
                         sum += input[at_x + i * step_x] * weights[at_w + i * step_w];

@@ -4,7 +4,7 @@ mod fixed_point;
 mod quantized;
 
 use armnn_backend_api::{
-    DataType, LayerView, Result, UnidirectionalSequenceLstmDescriptor, Workload,
+    ActivationFunction, DataType, LayerView, Result, UnidirectionalSequenceLstmDescriptor, Workload,
 };
 
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
     },
     quantized_arithmetic::Affine,
     recurrent::multiply_add,
+    sigmoid_tanh,
 };
 
 pub(crate) fn check(layer: LayerView<'_>, d: &UnidirectionalSequenceLstmDescriptor) -> Result<()> {
@@ -230,8 +231,11 @@ impl Lstm {
                 weights.sum(gate, x, state, cells, values);
             }
             match gate {
-                CELL_GATE => self.activate(values, hidden),
-                _ => values.iter_mut().for_each(|x| *x = sigmoid(*x)),
+                CELL_GATE => {
+                    hidden.copy_from_slice(values);
+                    self.activate(hidden, values);
+                }
+                _ => sigmoid_tanh::sigmoid(values),
             }
         }
         let (before, output_gate) = gates.split_at_mut(3 * n);
@@ -248,16 +252,10 @@ impl Lstm {
         }
         clip(cells, self.d.cell_clip);
         weights.sum(OUTPUT_GATE, x, state, cells, output_gate);
-        let d = &self.d;
-        activate(
-            d.activation(),
-            d.activation_a,
-            d.activation_b,
-            cells,
-            hidden,
-        );
+        self.activate(cells, hidden);
+        sigmoid_tanh::sigmoid(output_gate);
         for (hidden, &gate) in hidden.iter_mut().zip(&*output_gate) {
-            *hidden *= sigmoid(gate);
+            *hidden *= gate;
         }
         match weights.projection {
             [] => state.copy_from_slice(hidden),
@@ -272,22 +270,15 @@ impl Lstm {
         }
     }
 
-    /// In place, by way of as many numbers of scratch memory.
-    fn activate(&self, values: &mut [f32], scratch: &mut [f32]) {
-        scratch.copy_from_slice(values);
+    fn activate(&self, values: &[f32], to: &mut [f32]) {
         let d = &self.d;
-        activate(
-            d.activation(),
-            d.activation_a,
-            d.activation_b,
-            scratch,
-            values,
-        );
+        let parameters = (d.activation_a, d.activation_b);
+        if d.activation() == ActivationFunction::TanH && parameters == (1.0, 1.0) {
+            to.copy_from_slice(values);
+            return sigmoid_tanh::tanh(to);
+        }
+        activate(d.activation(), d.activation_a, d.activation_b, values, to);
     }
-}
-
-fn sigmoid(x: f32) -> f32 {
-    1.0 / (1.0 + (-x).exp())
 }
 
 fn clip(values: &mut [f32], limit: f32) {
@@ -356,8 +347,6 @@ impl<'a> Weights<'a> {
 
 #[cfg(test)]
 mod tests {
-    use armnn_backend_api::ActivationFunction;
-
     use super::*;
     use crate::test_harness::{Call, assert_close, f32s, sample_values};
 

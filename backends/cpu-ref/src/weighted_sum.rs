@@ -110,6 +110,8 @@ pub(crate) trait Sum: Copy + Send + Sync + 'static {
     fn plus(self, other: Self) -> Self;
     fn rescaled(self, rescaling: &Rescaling, channel: usize) -> i32;
     fn by_fixed_point(self, factor: Multiplier) -> i32;
+    /// The lowest 32 bits.
+    fn wrapped(self) -> i32;
 }
 
 impl Sum for i32 {
@@ -143,6 +145,11 @@ impl Sum for i32 {
     fn by_fixed_point(self, factor: Multiplier) -> i32 {
         factor.apply(self)
     }
+
+    #[inline]
+    fn wrapped(self) -> i32 {
+        self
+    }
 }
 
 impl Sum for i64 {
@@ -175,6 +182,11 @@ impl Sum for i64 {
     #[inline]
     fn by_fixed_point(self, factor: Multiplier) -> i32 {
         factor.apply_wide(self)
+    }
+
+    #[inline]
+    fn wrapped(self) -> i32 {
+        self as i32
     }
 }
 
@@ -250,8 +262,20 @@ impl WeightedLayer {
         first: usize,
         outputs: &mut [X],
     ) {
-        for (lane, (out, &sum)) in outputs.iter_mut().zip(sums).enumerate() {
-            *out = self.number(sum.add(bias.of_channel(first + lane)), first + lane);
+        let channels = outputs.iter_mut().zip(sums).zip(first..);
+        let number = |number: i32| X::saturating(number.saturating_add(self.output_zero_point));
+        match &self.rescaling {
+            Rescaling::Narrow(multipliers) => {
+                for ((out, &sum), channel) in channels {
+                    let sum = sum.add(bias.of_channel(channel)).wrapped();
+                    *out = number(multipliers[channel].apply(sum));
+                }
+            }
+            _ => {
+                for ((out, &sum), channel) in channels {
+                    *out = self.number(sum.add(bias.of_channel(channel)), channel);
+                }
+            }
         }
     }
 

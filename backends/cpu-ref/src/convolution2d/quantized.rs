@@ -34,6 +34,10 @@ pub(super) fn workload(layer: LayerView<'_>, geometry: Geometry) -> Result<Box<d
 /// Output channels computed at once.
 const LANES: usize = 4;
 
+/// Windows of up to so many numbers are gathered, so that each output channel is one sum of products
+/// of numbers side by side.
+const GATHERED: usize = 1024;
+
 /// Output channels from `first` on, and the input channels of their group.
 #[derive(Clone, Copy)]
 struct Run {
@@ -72,8 +76,9 @@ impl<X: Activation> WeightedKernel<X> for QuantizedConvolution {
             return for_each_chunk(context, output, row_len, work, |index, row| {
                 let (image, y) = (index / g.rows.output, index % g.rows.output);
                 let input = &input[image * image_len..][..image_len];
+                let mut window = [0; GATHERED];
                 for (x, pixel) in row.chunks_exact_mut(g.out_channels).enumerate() {
-                    self.convolve_pixel(input, weights, bias, y, x, pixel);
+                    self.convolve_pixel(input, weights, bias, (y, x), &mut window, pixel);
                 }
             });
         }
@@ -87,47 +92,104 @@ impl<X: Activation> WeightedKernel<X> for QuantizedConvolution {
 }
 
 impl QuantizedConvolution {
-    /// All output channels of a pixel, in NHWC. The taps of a row lie side by side, both in the
-    /// input and in the weights, unless they are dilated or the channels are in groups.
+    /// All output channels of a pixel, in NHWC.
     fn convolve_pixel<X: Activation>(
         &self,
         input: &[i16],
         weights: &[i16],
         bias: Bias<'_>,
-        y: usize,
-        x: usize,
+        (y, x): (usize, usize),
+        gathered: &mut [i16; GATHERED],
         pixel: &mut [X],
     ) {
         let g = &self.geometry;
         let in_group = g.in_channels / g.groups;
         let out_group = g.out_channels / g.groups;
-        let columns = g.columns.taps_inside(x);
-        let are_adjacent = g.groups == 1 && g.columns.dilation == 1 && !columns.is_empty();
-        // Several output channels of a group at once.
+        let window_len = g.rows.taps * g.columns.taps * in_group;
         for (group, outputs) in pixel.chunks_exact_mut(out_group).enumerate() {
-            let mut chunks = outputs.chunks_exact_mut(LANES);
-            let mut first = group * out_group;
-            let run = |first: usize| Run {
-                first,
+            let run = Run {
+                first: group * out_group,
                 in_first: group * in_group,
                 in_group,
-                are_adjacent,
+                are_adjacent: g.groups == 1 && g.columns.dilation == 1,
             };
-            for chunk in &mut chunks {
-                let sums = self.sums::<X, LANES>(input, weights, (y, x), run(first));
-                self.layer.numbers(&sums, bias, first, chunk);
-                first += LANES;
+            let window = match g.rows.taps * g.columns.taps {
+                1 => self.only_tap(input, (y, x), run),
+                _ => None,
+            };
+            let window = match (window, gathered.get_mut(..window_len)) {
+                (None, Some(gathered)) => {
+                    self.gather(input, (y, x), run, gathered);
+                    Some(&*gathered)
+                }
+                (window, _) => window,
+            };
+            let Some(window) = window else {
+                self.each_channel(run.first, bias, outputs, |first| {
+                    self.sums::<X, LANES>(input, weights, (y, x), Run { first, ..run })
+                });
+                continue;
+            };
+            self.each_channel(run.first, bias, outputs, |first| {
+                // The last ones may be fewer; what is computed for the rest is not used.
+                let row = |lane: usize| (first + lane).min(g.out_channels - 1) * window_len;
+                dots(
+                    window,
+                    std::array::from_fn(|lane| &weights[row(lane)..][..window_len]),
+                )
+            });
+        }
+    }
+
+    /// Sets output channels from `first` on; `sums` are those from a channel on.
+    #[inline]
+    fn each_channel<X: Activation>(
+        &self,
+        first: usize,
+        bias: Bias<'_>,
+        outputs: &mut [X],
+        sums: impl Fn(usize) -> [X::Sum; LANES],
+    ) {
+        for (chunk, outputs) in outputs.chunks_mut(LANES).enumerate() {
+            let first = first + chunk * LANES;
+            self.layer.numbers(&sums(first), bias, first, outputs);
+        }
+    }
+
+    /// The numbers under the only tap of a window, if it is inside of the input.
+    #[inline]
+    fn only_tap<'a>(&self, input: &'a [i16], at: (usize, usize), run: Run) -> Option<&'a [i16]> {
+        let g = &self.geometry;
+        let (y, x) = (g.rows.position(at.0, 0)?, g.columns.position(at.1, 0)?);
+        let from = (y * g.columns.input + x) * g.in_channels + run.in_first;
+        Some(&input[from..][..run.in_group])
+    }
+
+    /// Puts the numbers under the taps of a window side by side; outside of the input they are 0.
+    fn gather(&self, input: &[i16], (y, x): (usize, usize), run: Run, to: &mut [i16]) {
+        let g = &self.geometry;
+        let (rows, columns) = (g.rows.taps_inside(y), g.columns.taps_inside(x));
+        if rows.len() < g.rows.taps || columns.len() < g.columns.taps {
+            to.fill(0);
+        }
+        let mut copy = |ky: usize, kx: usize, len: usize| {
+            if let (Some(in_y), Some(in_x)) = (g.rows.position(y, ky), g.columns.position(x, kx)) {
+                let from = (in_y * g.columns.input + in_x) * g.in_channels + run.in_first;
+                let at = (ky * g.columns.taps + kx) * run.in_group;
+                to[at..][..len].copy_from_slice(&input[from..][..len]);
             }
-            for out in chunks.into_remainder() {
-                let sums = self.sums::<X, 1>(input, weights, (y, x), run(first));
-                self.layer
-                    .numbers(&sums, bias, first, std::slice::from_mut(out));
-                first += 1;
+        };
+        for ky in rows {
+            if run.are_adjacent && !columns.is_empty() {
+                copy(ky, columns.start, columns.len() * run.in_group);
+            } else {
+                columns.clone().for_each(|kx| copy(ky, kx, run.in_group));
             }
         }
     }
 
-    /// Sums of `N` output channels at one pixel.
+    /// Sums of `N` output channels at one pixel. The taps of a row lie side by side, both in the
+    /// input and in the weights, unless they are dilated or the channels are in groups.
     fn sums<X: Activation, const N: usize>(
         &self,
         input: &[i16],
@@ -148,7 +210,7 @@ impl QuantizedConvolution {
                 };
                 let at = (in_y * g.columns.input + in_x) * g.in_channels + run.in_first;
                 let rows = std::array::from_fn(|lane| {
-                    let o = run.first + lane;
+                    let o = (run.first + lane).min(g.out_channels - 1);
                     let w = ((o * g.rows.taps + ky) * g.columns.taps + kx) * run.in_group;
                     &weights[w..][..len]
                 });
@@ -157,7 +219,7 @@ impl QuantizedConvolution {
                     *sum = sum.plus(product);
                 }
             };
-            if run.are_adjacent {
+            if run.are_adjacent && !columns.is_empty() {
                 add(columns.start, columns.len() * run.in_group);
             } else {
                 columns.clone().for_each(|kx| add(kx, run.in_group));

@@ -34,7 +34,9 @@ struct QuantizedDepthwiseConvolution {
 }
 
 /// Output channels computed at once.
-const LANES: usize = 16;
+const LANES: usize = 64;
+/// Products added at once.
+const PART: usize = 8;
 
 impl<X: Activation> WeightedKernel<X> for QuantizedDepthwiseConvolution {
     fn channel_of_weight(&self, index: usize) -> usize {
@@ -105,9 +107,6 @@ impl QuantizedDepthwiseConvolution {
                 let first = block * block_of + part * LANES;
                 let n = outputs.len();
                 let mut sums = [X::Sum::ZERO; LANES];
-                for (lane, sum) in sums[..n].iter_mut().enumerate() {
-                    *sum = sum.add(bias.of_channel(first + lane));
-                }
                 self.for_each_tap(at, |pixel, tap| {
                     let from = &input[pixel * g.in_channels..][..g.in_channels];
                     let from = if multiplier == 1 {
@@ -118,9 +117,7 @@ impl QuantizedDepthwiseConvolution {
                     let weights = &weights[tap * g.out_channels + first..][..n];
                     Self::add_products(from, weights, &mut sums[..n]);
                 });
-                for (lane, out) in outputs.iter_mut().enumerate() {
-                    *out = self.layer.number(sums[lane], first + lane);
-                }
+                self.layer.numbers(&sums[..n], bias, first, outputs);
             }
         }
     }
@@ -143,25 +140,23 @@ impl QuantizedDepthwiseConvolution {
     /// Adds the products of as many weights with as many inputs, or with one.
     #[inline]
     fn add_products<S: Sum>(input: &[i16], weights: &[i16], sums: &mut [S]) {
-        // Of full length, the loop has a number of steps known beforehand.
-        if let (Ok(x), Ok(w), Ok(sums)) = (
-            <&[i16; LANES]>::try_from(input),
-            <&[i16; LANES]>::try_from(weights),
-            <&mut [S; LANES]>::try_from(&mut *sums),
-        ) {
-            for lane in 0..LANES {
-                sums[lane] = sums[lane].add_product(x[lane], w[lane]);
-            }
-            return;
-        }
-        if let &[x] = input {
+        if let (&[x], true) = (input, weights.len() > 1) {
             for (sum, &w) in sums.iter_mut().zip(weights) {
                 *sum = sum.add_product(x, w);
             }
-        } else {
-            for ((sum, &w), &x) in sums.iter_mut().zip(weights).zip(input) {
-                *sum = sum.add_product(x, w);
+            return;
+        }
+        // In parts whose length is known beforehand.
+        let mut sums = sums.chunks_exact_mut(PART);
+        let (mut xs, mut ws) = (input.chunks_exact(PART), weights.chunks_exact(PART));
+        for ((sums, x), w) in (&mut sums).zip(&mut xs).zip(&mut ws) {
+            for lane in 0..PART {
+                sums[lane] = sums[lane].add_product(x[lane], w[lane]);
             }
+        }
+        let rest = xs.remainder().iter().zip(ws.remainder());
+        for (sum, (&x, &w)) in sums.into_remainder().iter_mut().zip(rest) {
+            *sum = sum.add_product(x, w);
         }
     }
 }

@@ -7,7 +7,8 @@ use crate::{
     matrix::MatrixProduct,
     parallel::for_each_chunk,
     weighted_sum::{
-        Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer, by_weighted_types, dot,
+        Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer, by_weighted_types,
+        dots,
     },
 };
 
@@ -17,6 +18,9 @@ pub(super) fn workload(layer: LayerView<'_>, product: MatrixProduct) -> Result<B
         layer: WeightedLayer::new(layer, product.n, RescalingRule::Real)?,
     })
 }
+
+/// Outputs computed at once.
+const LANES: usize = 4;
 
 struct QuantizedFullyConnected {
     product: MatrixProduct,
@@ -44,16 +48,22 @@ impl<X: Activation> WeightedKernel<X> for QuantizedFullyConnected {
         let work = output.len().saturating_mul(k);
         for_each_chunk(context, output, n, work, |row, out| {
             let x = &input[row * k..][..k];
-            for (o, out) in out.iter_mut().enumerate() {
-                let sum: X::Sum = if self.product.transpose_y {
-                    dot(x, &weights[o * k..][..k])
+            for (chunk, out) in out.chunks_mut(LANES).enumerate() {
+                let first = chunk * LANES;
+                let sums: [X::Sum; LANES] = if self.product.transpose_y {
+                    // The last ones may be fewer; what is computed for the rest is not used.
+                    let row = |lane: usize| (first + lane).min(n - 1) * k;
+                    dots(x, std::array::from_fn(|lane| &weights[row(lane)..][..k]))
                 } else {
-                    (0..k).fold(X::Sum::ZERO, |sum, i| {
-                        let at = i * n + o;
-                        sum.plus(dot(&x[i..=i], &weights[at..=at]))
+                    std::array::from_fn(|lane| {
+                        let column = (first + lane).min(n - 1);
+                        let products = x.iter().enumerate();
+                        products.fold(X::Sum::ZERO, |sum, (i, &x)| {
+                            sum.add_product(x, weights[i * n + column])
+                        })
                     })
                 };
-                *out = self.layer.number(sum.add(bias.of_channel(o)), o);
+                self.layer.numbers(&sums, bias, first, out);
             }
         })
     }

@@ -176,4 +176,6 @@ fn cut(name: &str) -> &str {
 }
 
 #[cfg(test)]
+mod hybrid_tests;
+#[cfg(test)]
 mod tests;

@@ -2,8 +2,9 @@
 
 use armnn_backend_api::{
     L2NormalizationDescriptor, LogSoftmaxDescriptor, NormalizationAlgorithmChannel,
-    NormalizationDescriptor,
+    NormalizationDescriptor, QuantizeDescriptor,
 };
+use armnn_network::OutputDeclaration;
 
 use super::context::Context;
 use super::problem::{Problem, Result};
@@ -48,8 +49,20 @@ pub(super) fn local_response_normalization(context: &mut Context<'_, '_, '_>) ->
 }
 
 /// Along the last dimension.
+/// Of quantized types, it is computed in real numbers, and rounded, as TFLite's optimized kernel does
+/// it; its reference kernel adds up in fixed point, and the last digit may differ.
 pub(super) fn log_softmax(context: &mut Context<'_, '_, '_>) -> Result {
     let input = context.input(0)?;
+    if context.info(input)?.data_type.is_quantized() {
+        let real = context.dequantized_step(input)?;
+        let descriptor = LogSoftmaxDescriptor {
+            beta: 1.0,
+            axis: last_axis(context, input)?,
+        };
+        let none = OutputDeclaration::default();
+        let result = context.step(0, descriptor, &[Some(real)], none)?;
+        return context.emit(QuantizeDescriptor::new(), &[Some(result)]);
+    }
     let descriptor = LogSoftmaxDescriptor {
         beta: 1.0,
         axis: last_axis(context, input)?,

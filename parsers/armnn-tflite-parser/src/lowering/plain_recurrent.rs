@@ -332,9 +332,11 @@ impl Context<'_, '_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op};
+    use armnn_network::VariableValue;
+
+    use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op, TensorType};
     use crate::schema_writer_generated as write;
-    use crate::test_model::{TestModel, TestTensor, float, floats_constant, load};
+    use crate::test_model::{TestModel, TestTensor, float, floats_constant, load, typed};
 
     fn state(shape: &[i32]) -> TestTensor {
         let mut tensor = float(shape);
@@ -400,5 +402,62 @@ mod tests {
         // Half of the step before, and twice this one.
         let found = steps(Op::Svdf, constants, &[1, 2], options, &[1.0, 3.0, 0.0]);
         assert_eq!(found, [2.25, 6.75, 1.75]);
+    }
+
+    /// As converters write models with weights of Float16; the kernel dequantizes a constant once.
+    #[test]
+    fn a_state_may_begin_with_zeros_that_are_dequantized() {
+        let options = write::SvdfOptions {
+            rank: 1,
+            ..write::SvdfOptions::default()
+        };
+        let mut model = TestModel::default();
+        let x = model.input(float(&[1, 1]));
+        let zeros = typed(TensorType::Float16, &[1, 2]).with_data(vec![0; 4]);
+        let zeros = model.tensor(zeros);
+        let kept = model.tensor(state(&[1, 2]));
+        model.operator(Op::Dequantize, &[zeros], &[kept], None);
+        let features = model.tensor(floats_constant(&[1, 1], &[1.0]));
+        let time = model.tensor(floats_constant(&[1, 2], &[0.5, 2.0]));
+        let bias = model.tensor(floats_constant(&[1], &[0.25]));
+        let y = model.tensor(float(&[1, 1]));
+        let options = write::BuiltinOptions::SvdfOptions(Box::new(options));
+        let read = [x, features, time, bias, kept];
+        model.operator(Op::Svdf, &read, &[y], Some(options));
+        model.output(y);
+        let loaded = load(model.parse().unwrap());
+        let mut state = loaded.create_execution_state().unwrap();
+        let found = [1.0f32, 3.0, 0.0].map(|x| {
+            state.set_input(0, &x.to_ne_bytes()).unwrap();
+            state.execute().unwrap();
+            f32::from_ne_bytes(state.output(0).try_into().unwrap())
+        });
+        assert_eq!(found, [2.25, 6.75, 1.75]);
+    }
+
+    #[test]
+    fn a_state_of_8_bits_begins_with_its_zero_point() {
+        let int8 = |shape: &[i32], zero| typed(TensorType::Int8, shape).quantized(0.5, zero);
+        let mut model = TestModel::default();
+        let x = model.input(int8(&[1, 1], 0));
+        let features = model.tensor(int8(&[1, 1], 0).with_data(vec![1]));
+        let time = model.tensor(int8(&[1, 2], 0).with_data(vec![1, 1]));
+        let mut kept = int8(&[1, 2], 5);
+        kept.tensor.is_variable = true;
+        let kept = model.tensor(kept);
+        let y = model.tensor(int8(&[1, 1], 0));
+        let options = write::SvdfOptions {
+            rank: 1,
+            ..write::SvdfOptions::default()
+        };
+        let options = write::BuiltinOptions::SvdfOptions(Box::new(options));
+        let read = [x, features, time, -1, kept];
+        model.operator(Op::Svdf, &read, &[y], Some(options));
+        model.output(y);
+        let network = model.parse().unwrap();
+        match &network.variables()[0].initial {
+            VariableValue::Elements(bytes) => assert_eq!(bytes[..], [5, 5]),
+            other => panic!("{other:?}"),
+        }
     }
 }

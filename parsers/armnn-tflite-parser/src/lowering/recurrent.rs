@@ -275,11 +275,13 @@ impl Context<'_, '_, '_> {
                 ..OutputDeclaration::default()
             })
         };
-        let declarations = [
-            declaration(states[0].before)?,
-            declaration(states[1].before)?,
-            self.declaration(position)?,
-        ];
+        let output_state = declaration(states[0].before)?;
+        // The output has the numbers of the state, whatever its own scale.
+        let output = OutputDeclaration {
+            quantization: output_state.quantization.clone(),
+            ..self.declaration(position)?
+        };
+        let declarations = [output_state, declaration(states[1].before)?, output];
         let name = self.step_name(position, "UnidirectionalSequenceLstm")?;
         let builder = &mut self.lowering.builder;
         let ids = builder.add_layer(&name, descriptor, &inputs, &declarations)?;

@@ -259,4 +259,19 @@ mod tests {
         let refused = lower(Op::ExpandDims, &inputs, &[float(&[2, 3, 1])], None);
         assert_refused(refused, "axis 3 of 3 dimensions");
     }
+
+    /// TFLite copies them without a look at scales.
+    #[test]
+    fn numbers_stay_as_they_are_where_the_scale_is_another() {
+        let from = typed(TensorType::Int8, &[2, 1]).quantized(0.5, 0);
+        let to = typed(TensorType::Int8, &[2]).quantized(0.25, 3);
+        let network = lower(Op::Reshape, &[from, ints(&[2])], &[to], None).unwrap();
+        let info = &network.tensor(network.outputs()[0].tensor).info;
+        assert_eq!(info.quantization.zero_points(), [3]);
+        let loaded = crate::test_model::load(network);
+        let mut state = loaded.create_execution_state().unwrap();
+        state.set_input(0, &[1, 255]).unwrap();
+        state.execute().unwrap();
+        assert_eq!(state.output(0), [1, 255]);
+    }
 }

@@ -117,4 +117,33 @@ mod tests {
         model.output(complex);
         assert_refused(model.parse(), "complex numbers, but for their parts");
     }
+
+    /// Of (1, 3) the spectrum is 1 + 3 and 1 - 3.
+    #[test]
+    fn complex_numbers_change_shape() {
+        for (operator, parameter) in [
+            (Op::Reshape, Some(ints(&[2]))),
+            (Op::Squeeze, None),
+            (Op::ExpandDims, Some(ints(&[1]))),
+        ] {
+            let mut model = TestModel::default();
+            let x = model.input(float(&[1, 2]));
+            let lengths = model.tensor(ints(&[1, 2]));
+            let spectrum = model.tensor(typed(TensorType::Complex64, &[1, 2]));
+            model.operator(Op::Rfft2d, &[x, lengths], &[spectrum], None);
+            let moved = model.tensor(typed(TensorType::Complex64, &[2]));
+            let mut inputs = vec![spectrum];
+            inputs.extend(parameter.map(|tensor| model.tensor(tensor)));
+            model.operator(operator, &inputs, &[moved], None);
+            let y = model.tensor(float(&[2]));
+            model.operator(Op::ComplexAbs, &[moved], &[y], None);
+            let real = model.tensor(float(&[2]));
+            model.operator(Op::Cast, &[moved], &[real], None);
+            model.output(y);
+            model.output(real);
+            let found = run(model.parse().unwrap(), &[(&[1, 2], &[1.0, 3.0])]);
+            assert_eq!(found[0].1, [4.0, 2.0], "{operator:?}");
+            assert_eq!(found[1].1, [4.0, -2.0], "{operator:?}");
+        }
+    }
 }

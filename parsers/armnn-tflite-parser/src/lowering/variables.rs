@@ -9,9 +9,10 @@
 
 use std::collections::HashMap;
 
-use armnn_backend_api::{BitCastDescriptor, TensorInfo};
+use armnn_backend_api::{BitCastDescriptor, DataType, TensorInfo};
 use armnn_network::{OutputDeclaration, TensorId, VariableValue};
 
+use super::constants::charge;
 use super::context::Context;
 use super::cut;
 use super::problem::{Problem, Result};
@@ -196,6 +197,17 @@ impl Lowering<'_, '_> {
                     "a state of shape {}; give the model fixed input shapes",
                     info.shape
                 )));
+            }
+            let first = match (info.data_type, info.quantization.zero_points()) {
+                (DataType::QAsymmS8, &[zero_point]) => zero_point as u8,
+                _ => 0,
+            };
+            if first != 0 {
+                // States of 8 bits begin with what stands for 0, all others with the number.
+                let count = info.shape.num_elements().unwrap_or(u64::MAX);
+                let count = usize::try_from(count).unwrap_or(usize::MAX);
+                charge(&mut self.shared.constant_budget, count)?;
+                variables.known[id.0].initial = VariableValue::Elements(vec![first; count].into());
             }
             variables.known[id.0].info = Some(info);
         }

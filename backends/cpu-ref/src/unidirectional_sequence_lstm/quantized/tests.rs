@@ -210,7 +210,7 @@ fn results_are_those_of_tensorflow_lite_to_the_bit() {
 
 /// A model of two cells without projection, layer normalization and input gate, in numbers of 8
 /// bits or in the real ones that they stand for: two sequences of three steps, batch first.
-fn small(quantized: bool) -> Call {
+fn small(quantized: bool, zero_point: i32) -> Call {
     let real = |tensor: Tensor, scale: f32, numbers: &[i32]| match quantized {
         true => tensor,
         false => {
@@ -227,6 +227,7 @@ fn small(quantized: bool) -> Call {
     let (x_scale, w_scale, r_scale, state_scale) = (1.0 / 64.0, 1.0 / 100.0, 1.0 / 90.0, 0.008);
     let mut d = UnidirectionalSequenceLstmDescriptor::new(false);
     d.hidden_state_scale = state_scale;
+    d.hidden_state_zero_point = zero_point;
     let x = [10, -50, 100, 3, -120, 77, 0, 64, -30, 90, -5, -64];
     let mut call = Call::new(d)
         .input(bytes(DataType::QAsymmS8, &[2, 3, 2], x_scale, 5, &x))
@@ -255,23 +256,36 @@ fn small(quantized: bool) -> Call {
             DataType::QAsymmS8,
             &[2, 2],
             state_scale,
-            0,
+            zero_point,
             &[5, -60, 30, 0],
         ))
         .input(real(tensor, cell_scale, &cells));
-    let info = |data_type, dims: &[i64], scale| match quantized {
+    let info = |data_type, dims: &[i64], scale, zero| match quantized {
         true => armnn_backend_api::TensorInfo::new(data_type, shape(dims))
-            .quantized(Quantization::per_tensor(scale, 0)),
+            .quantized(Quantization::per_tensor(scale, zero)),
         false => armnn_backend_api::TensorInfo::new(DataType::Float32, shape(dims)),
     };
-    call.output_info(info(DataType::QAsymmS8, &[2, 2], state_scale))
-        .output_info(info(DataType::QSymmS16, &[2, 2], cell_scale))
-        .output_info(info(DataType::QAsymmS8, &[2, 3, 2], state_scale))
+    call.output_info(info(DataType::QAsymmS8, &[2, 2], state_scale, zero_point))
+        .output_info(info(DataType::QSymmS16, &[2, 2], cell_scale, 0))
+        .output_info(info(
+            DataType::QAsymmS8,
+            &[2, 3, 2],
+            state_scale,
+            zero_point,
+        ))
 }
 
 #[test]
 fn results_are_near_to_those_of_the_real_numbers() {
-    let (found, real) = (small(true).run(), small(false).run());
+    for zero_point in [0, 7] {
+        results_are_near(zero_point);
+    }
+}
+
+/// The zero point is that of the output, of its state and of what is not projected.
+fn results_are_near(zero_point: i32) {
+    let found = small(true, zero_point).run();
+    let real = small(false, zero_point).run();
     let near = |found: f32, real: f32, unit: f32| {
         assert!(
             (found * unit - real).abs() <= unit,
@@ -282,7 +296,7 @@ fn results_are_near_to_those_of_the_real_numbers() {
         .elements::<i8>(2)
         .into_iter()
         .zip(real.elements::<f32>(2));
-    pairs.for_each(|(found, real)| near(found.into(), real, 0.008));
+    pairs.for_each(|(found, real)| near((i32::from(found) - zero_point) as f32, real, 0.008));
     // Within 0.5 %, as the states have 8 bits.
     let cells = found
         .elements::<i16>(1)
