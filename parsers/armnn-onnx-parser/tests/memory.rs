@@ -24,9 +24,12 @@ const ELEMENTS: usize = 1 << 19;
 /// Of all constants.
 const MIB: f64 = (CONSTANTS * ELEMENTS * 4) as f64 / 1024.0 / 1024.0;
 
-/// What is not the model's: tensors of activations (six of 2 MiB, with the caller's), and pages that the
-/// kernel reads around those that are asked for.
-const ELSE_MIB: f64 = 20.0;
+/// Tensors of activations, and those of the caller: six of 2 MiB, and some more.
+const ACTIVATIONS_MIB: f64 = 20.0;
+
+/// Pages around those that are read: the kernel maps 2 MiB at once where its cache has them in one piece,
+/// and a constant begins and ends somewhere in them.
+const AROUND_MIB: f64 = 12.0;
 
 #[test]
 fn a_model_in_memory_is_not_twice_there() {
@@ -43,7 +46,7 @@ fn a_model_in_memory_is_not_twice_there() {
     });
     fs::write(model("raw.onnx"), bytes).unwrap();
     let raw = measured(&model("raw.onnx"));
-    assert!(raw.peak < MIB + ELSE_MIB, "{raw:?}");
+    assert!(raw.peak < MIB + ACTIVATIONS_MIB + AROUND_MIB, "{raw:?}");
 
     let entry = |key: &str, value: String| StringStringEntryProto {
         key: key.to_owned(),
@@ -60,9 +63,12 @@ fn a_model_in_memory_is_not_twice_there() {
     let weights: Vec<u8> = (0..CONSTANTS).flat_map(|i| elements(i, ELEMENTS)).collect();
     fs::write(model("weights"), weights).unwrap();
     let external = measured(&model("external.onnx"));
-    assert!(external.peak < MIB + ELSE_MIB, "{external:?}");
+    assert!(
+        external.peak < MIB + ACTIVATIONS_MIB + AROUND_MIB,
+        "{external:?}"
+    );
     // What is aligned is not copied.
-    assert!(external.anonymous < ELSE_MIB, "{external:?}");
+    assert!(external.anonymous < ACTIVATIONS_MIB, "{external:?}");
 }
 
 /// Elements of a constant: its number, everywhere.
