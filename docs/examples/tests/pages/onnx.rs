@@ -319,7 +319,7 @@ pub(super) fn onnx_page() -> String {
     text.push_str(
         "\n## Not read\n\nOf ai.onnx: ImageDecoder, MaxRoiPool. Of ai.onnx.ml: CastMap, \
          CategoryMapper, DictVectorizer, OneHotEncoder, SVMClassifier, SVMRegressor, \
-         ZipMap. Of ai.onnx.preview.training: Gradient.\n",
+         TreeEnsembleClassifier, ZipMap. Of ai.onnx.preview.training: Gradient.\n",
     );
     text
 }

@@ -271,7 +271,6 @@ fn ml_entry(op_type: &str) -> Option<Row> {
         "Normalizer" => (1, 1..=1, classical::normalizer),
         "Scaler" => (1, 1..=1, classical::scaler),
         "TreeEnsemble" => (5, 1..=1, tree_ensemble::tree_ensemble),
-        "TreeEnsembleClassifier" => (1, 1..=1, tree_ensemble::classifier),
         "TreeEnsembleRegressor" => (1, 1..=1, tree_ensemble::regressor),
         _ => return None,
     };

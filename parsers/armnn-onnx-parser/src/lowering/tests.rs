@@ -14,8 +14,8 @@ use crate::test_model::{
 fn everything_unsupported_is_named_at_once() {
     let mut model = TestModel::new(20)
         .input("x", &[3])
-        .node("Bernoulli", &["x"], &["a"], &[])
-        .node("Bernoulli", &["a"], &["b"], &[])
+        .node("MaxRoiPool", &["x"], &["a"], &[])
+        .node("MaxRoiPool", &["a"], &["b"], &[])
         // Sound, and looked at although what it reads comes from a node that is refused.
         .node("Relu", &["b"], &["c"], &[])
         .node("Pad", &["c", "pads"], &["d"], &[text("mode", "odd")])
@@ -42,13 +42,13 @@ fn everything_unsupported_is_named_at_once() {
         index: 0,
         function: None,
         within: None,
-        op_type: "Bernoulli".to_owned(),
+        op_type: "MaxRoiPool".to_owned(),
         name: String::new(),
     };
     assert_eq!(refusals.operators[0].first.node, Some(first));
     assert_eq!(
         message,
-        "lowering test.onnx: operators that are not supported: Bernoulli (version 20, 2 times, first \
+        "lowering test.onnx: operators that are not supported: MaxRoiPool (version 20, 2 times, first \
          at node 0), com.example.Swirl (version 3, once, first at node 4); uses that are not \
          supported: node 3 (Pad): padding of mode \"odd\"; convert the model without them, or allow StandIn layers for \
          operators and use a backend that knows them"

@@ -11,7 +11,6 @@ use armnn_backend_api::{
 use armnn_network::{ParameterRule, TensorId};
 
 use super::classical::{PostTransform, post_transform};
-use super::classifiers::{classify, labels};
 use super::constant::Constant;
 use super::context::Context;
 use super::problem::{Problem, Result};
@@ -224,42 +223,6 @@ pub(super) fn regressor(c: &mut Context<'_, '_>) -> Result {
     let base = either_reals(c, "base_values")?;
     let scores = scores(c, &ensemble, function)?;
     finish(c, scores, base, transform)
-}
-
-/// TreeEnsembleClassifier.
-pub(super) fn classifier(c: &mut Context<'_, '_>) -> Result {
-    let labels = labels(c, "classlabels_int64s", "classlabels_strings")?;
-    let mut ensemble = named_nodes(c, "class", labels.len())?;
-    let transform = PostTransform::of(c)?;
-    let base = either_reals(c, "base_values")?.unwrap_or_default();
-    // Two classes of which one alone has votes have one score, which is a probability where no vote
-    // is below 0.
-    let target = ensemble.votes.first().map_or(0, |vote| vote.1);
-    let is_one = labels.len() == 2 && ensemble.votes.iter().all(|vote| vote.1 == target);
-    let is_probability = ensemble.votes.iter().all(|vote| vote.2 >= 0.0);
-    if is_one {
-        ensemble.n_targets = 1;
-        for vote in &mut ensemble.votes {
-            vote.1 = 0;
-        }
-    }
-    let mut scores = scores(c, &ensemble, Aggregate::Sum)?;
-    let data_type = c.info(scores)?.data_type;
-    if !base.is_empty() {
-        let own = match (is_one, base.len()) {
-            (true, 2) => &base[target..=target],
-            (true, 1) => &base[..],
-            (false, count) if count == labels.len() => &base[..],
-            (_, count) => {
-                let problem = format!("{count} base values of {} classes", labels.len());
-                return Err(Problem::unsupported(problem));
-            }
-        };
-        let count = i64::try_from(own.len()).unwrap_or(0);
-        let own = c.number(data_type, &[count], own)?;
-        scores = c.binary(Binary::Add, scores, own)?;
-    }
-    classify(c, scores, labels, transform, is_probability)
 }
 
 /// The nodes of the older operators, which name each by its tree and its number in it.
