@@ -93,7 +93,7 @@ impl NchwConvolution {
         let fits = matches!(self.weights, WeightLayout::PlanePerPair { .. })
             && u32::try_from(self.rows.input * self.columns.input).is_ok();
         let mut blocks = (2..=16).rev().chain(17..=MOST_BLOCK);
-        blocks.find(|&block| fits && out_group % block == 0)
+        blocks.find(|&block| fits && out_group.is_multiple_of(block))
     }
 
     /// Computes planes of the output whose filters look at the same input. A few pixels are computed
