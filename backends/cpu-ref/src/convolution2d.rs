@@ -185,6 +185,49 @@ mod tests {
         signed([n, c, h, w])
     }
 
+    /// Planes of the output are computed several at a time, pixels too, and filters piece by piece:
+    /// numbers of each that are no multiples, with filters of few and of many taps.
+    #[test]
+    fn planes_in_blocks_of_any_size_are_as_defined() {
+        for (out_c, in_c, [k_h, k_w]) in [
+            (2, 3, [3, 3]),
+            (3, 1, [1, 1]),
+            (6, 9, [3, 3]),
+            (16, 2, [2, 3]),
+            (17, 70, [1, 1]),
+            (18, 2, [1, 70]),
+            (37, 2, [1, 3]),
+        ] {
+            let d = Convolution2dDescriptor {
+                pad_left: 1,
+                pad_bottom: 1,
+                stride_x: 2,
+                ..NHWC
+            };
+            let in_dims = [2, 3, 75, in_c];
+            let w_dims = [out_c, k_h, k_w, in_c];
+            let out_dims = [2, 3 + 1 - k_h + 1, (75 + 1 - k_w) / 2 + 1, out_c];
+            let input = sample_values(in_dims.iter().product());
+            let weights = sample_values(w_dims.iter().product());
+            let bias = sample_values(out_c);
+            let expected =
+                by_definition(&d, (&input, in_dims), (&weights, w_dims), &bias, out_dims);
+            let call = Call::new(Convolution2dDescriptor {
+                data_layout: NCHW.data_layout,
+                ..d
+            })
+            .input(f32s(channels_first(in_dims), &to_nchw(&input, in_dims)))
+            .input(f32s(channels_first(w_dims), &to_nchw(&weights, w_dims)))
+            .input(f32s([out_c as i64], &bias))
+            .output(DataType::Float32, channels_first(out_dims));
+            assert_eq!(
+                call.run().f32s(),
+                to_nchw(&expected, out_dims),
+                "{w_dims:?}"
+            );
+        }
+    }
+
     /// 300 products of 255 and 255, and 1: one more than 300 * 65025 = 19507500, which is beyond
     /// 2^24, so that Float32 does not hold it.
     #[test]

@@ -12,8 +12,8 @@ use crate::{
 /// Pixels that are computed together.
 const LANES: usize = 8;
 /// The most planes that are computed together.
-const MOST_BLOCK: usize = 16;
-/// The most taps of filters that are computed in blocks.
+const MOST_BLOCK: usize = 32;
+/// For filters of so many taps at most, positions under them are kept.
 const MOST_TAPS: usize = 64;
 /// How much of what filters look at is gathered at a time.
 const SLAB: usize = 64;
@@ -86,15 +86,14 @@ impl<F: Real> FloatKernel<F> for NchwConvolution {
 }
 
 impl NchwConvolution {
-    /// How many planes of the output are computed together; none where it is one at a time, because
-    /// few filters look at the same input.
+    /// How many planes of the output are computed together: a divisor of those of a group. None where
+    /// it is one at a time, because few filters look at the same input.
     fn block(&self) -> Option<usize> {
         let out_group = self.out_channels / self.groups;
         let fits = matches!(self.weights, WeightLayout::PlanePerPair { .. })
-            && self.rows.taps * self.columns.taps <= MOST_TAPS
             && u32::try_from(self.rows.input * self.columns.input).is_ok();
-        let mut blocks = [16, 8, 4].into_iter();
-        blocks.find(|&block| fits && out_group % block == 0)
+        let mut blocks = (2..=16).rev().chain(17..=MOST_BLOCK);
+        blocks.find(|&block| fits && out_group.is_multiple_of(block))
     }
 
     /// Computes planes of the output whose filters look at the same input. A few pixels are computed
@@ -109,7 +108,7 @@ impl NchwConvolution {
         let zero = F::from_f64(0.0);
         let mut patch = [[zero; LANES]; SLAB];
         for first in (0..out_plane).step_by(LANES) {
-            let positions = self.positions(first);
+            let table = (taps <= MOST_TAPS).then(|| self.positions(first));
             let mut sums = [[zero; LANES]; MOST_BLOCK];
             for (sums, &bias) in sums.iter_mut().zip(bias) {
                 *sums = [bias; LANES];
@@ -119,7 +118,11 @@ impl NchwConvolution {
                 let (mut channel, mut tap) = (from / taps, from % taps);
                 for pixels in &mut patch[..len] {
                     let input = &input[channel * in_plane..][..in_plane];
-                    for (pixel, &position) in pixels.iter_mut().zip(&positions[tap]) {
+                    let positions = match &table {
+                        Some(table) => table[tap],
+                        None => self.positions_under(first, tap),
+                    };
+                    for (pixel, position) in pixels.iter_mut().zip(positions) {
                         *pixel = input.get(position as usize).copied().unwrap_or(zero);
                     }
                     tap += 1;
@@ -127,10 +130,15 @@ impl NchwConvolution {
                         (channel, tap) = (channel + 1, 0);
                     }
                 }
-                for (at, sums) in sums[..block].chunks_exact_mut(4).enumerate() {
-                    let filter = |o: usize| &weights[(4 * at + o) * filter_len + from..][..len];
-                    let filters = [filter(0), filter(1), filter(2), filter(3)];
+                let filter = |o: usize| &weights[o * filter_len + from..][..len];
+                let (fours, rest) = sums[..block].as_chunks_mut::<4>();
+                let beside = 4 * fours.len();
+                for (at, sums) in fours.iter_mut().enumerate() {
+                    let filters = [4 * at, 4 * at + 1, 4 * at + 2, 4 * at + 3].map(filter);
                     add_products(&patch[..len], filters, sums);
+                }
+                for (at, sums) in rest.iter_mut().enumerate() {
+                    add_product(&patch[..len], filter(beside + at), sums);
                 }
             }
             let len = LANES.min(out_plane - first);
@@ -144,23 +152,30 @@ impl NchwConvolution {
     /// there is none.
     fn positions(&self, first: usize) -> [[u32; LANES]; MOST_TAPS] {
         let mut positions = [[u32::MAX; LANES]; MOST_TAPS];
-        let out_plane = self.rows.output * self.columns.output;
-        for lane in 0..LANES.min(out_plane - first) {
-            let (y, x) = (
-                (first + lane) / self.columns.output,
-                (first + lane) % self.columns.output,
-            );
-            for ky in 0..self.rows.taps {
-                let Some(row) = self.rows.position(y, ky) else {
-                    continue;
-                };
-                for kx in 0..self.columns.taps {
-                    if let Some(column) = self.columns.position(x, kx) {
-                        // The whole plane has fewer elements than u32 can count.
-                        positions[ky * self.columns.taps + kx][lane] =
-                            (row * self.columns.input + column) as u32;
-                    }
-                }
+        let taps = self.rows.taps * self.columns.taps;
+        for (tap, positions) in positions.iter_mut().enumerate().take(taps) {
+            *positions = self.positions_under(first, tap);
+        }
+        positions
+    }
+
+    /// The same under one tap.
+    fn positions_under(&self, first: usize, tap: usize) -> [u32; LANES] {
+        let mut positions = [u32::MAX; LANES];
+        let (ky, kx) = (tap / self.columns.taps, tap % self.columns.taps);
+        let (mut y, mut x) = (first / self.columns.output, first % self.columns.output);
+        for position in &mut positions {
+            if y == self.rows.output {
+                break;
+            }
+            let (row, column) = (self.rows.position(y, ky), self.columns.position(x, kx));
+            if let (Some(row), Some(column)) = (row, column) {
+                // The whole plane has fewer elements than u32 can count.
+                *position = (row * self.columns.input + column) as u32;
+            }
+            x += 1;
+            if x == self.columns.output {
+                (y, x) = (y + 1, 0);
             }
         }
         positions
@@ -198,9 +213,8 @@ impl NchwConvolution {
 }
 
 /// Adds the products of four filters and what they look at to four sums for each pixel.
-fn add_products<F: Real>(patch: &[[F; LANES]], filters: [&[F]; 4], sums: &mut [[F; LANES]]) {
-    let mut local = [[F::from_f64(0.0); LANES]; 4];
-    local.copy_from_slice(sums);
+fn add_products<F: Real>(patch: &[[F; LANES]], filters: [&[F]; 4], sums: &mut [[F; LANES]; 4]) {
+    let mut local = *sums;
     let [a, b, c, d] = filters;
     let filters = a.iter().zip(b).zip(c).zip(d);
     for (pixels, (((&a, &b), &c), &d)) in patch.iter().zip(filters) {
@@ -210,5 +224,16 @@ fn add_products<F: Real>(patch: &[[F; LANES]], filters: [&[F]; 4], sums: &mut [[
             }
         }
     }
-    sums.copy_from_slice(&local);
+    *sums = local;
+}
+
+/// The same of one filter.
+fn add_product<F: Real>(patch: &[[F; LANES]], filter: &[F], sums: &mut [F; LANES]) {
+    let mut local = *sums;
+    for (pixels, &weight) in patch.iter().zip(filter) {
+        for (sum, &pixel) in local.iter_mut().zip(pixels) {
+            *sum += weight * pixel;
+        }
+    }
+    *sums = local;
 }

@@ -34,12 +34,9 @@ impl MatrixProduct {
             return;
         }
         let mut first = 0;
-        if !self.transpose_x && !self.transpose_y && n >= COLUMNS {
-            while m - first >= ROWS {
-                let rows = &mut out[first * n..][..ROWS * n];
-                self.run_rows(&x[first * k..][..ROWS * k], y, start, rows);
-                first += ROWS;
-            }
+        if !self.transpose_x && !self.transpose_y && n >= COLUMNS && k > 0 {
+            first = m / ROWS * ROWS;
+            self.run_rows(&x[..first * k], y, start, &mut out[..first * n]);
         }
         let rest = out.chunks_exact_mut(n).enumerate();
         for (row, out) in rest.take(m).skip(first) {
@@ -73,43 +70,59 @@ impl MatrixProduct {
 /// as one by itself.
 const ROWS: usize = 4;
 const COLUMNS: usize = 8;
+/// How many rows of the second matrix are taken at a time: these, in so many columns, stay in the
+/// cache while they are multiplied by all rows of the first.
+const SLAB: usize = 256;
 
 impl MatrixProduct {
-    /// Some rows of the product of matrices that are not transposed.
+    /// Rows of the product of matrices that are not transposed and not empty; a multiple of [`ROWS`].
     fn run_rows<F: Real>(&self, x: &[F], y: &[F], start: &[F], out: &mut [F]) {
         let &Self { k, n, .. } = self;
-        let whole = n / COLUMNS * COLUMNS;
-        for column in (0..whole).step_by(COLUMNS) {
-            let mut sums = [[F::ZERO; COLUMNS]; ROWS];
-            if let Some(start) = start.get(column..column + COLUMNS) {
-                sums.iter_mut().for_each(|sums| sums.copy_from_slice(start));
-            }
-            let (a, rest) = x.split_at(k);
-            let (b, rest) = rest.split_at(k);
-            let (c, d) = rest.split_at(k);
-            let rows = a.iter().zip(b).zip(c).zip(d).zip(y.chunks_exact(n));
-            for ((((&a, &b), &c), &d), y) in rows {
-                let Some(y) = y[column..].first_chunk::<COLUMNS>() else {
-                    continue;
-                };
-                for (sums, x) in sums.iter_mut().zip([a, b, c, d]) {
-                    for (sum, &y) in sums.iter_mut().zip(y) {
-                        *sum += x * y;
+        let mut panel = [[F::ZERO; COLUMNS]; SLAB];
+        for from in (0..k).step_by(SLAB) {
+            let len = SLAB.min(k - from);
+            for column in (0..n).step_by(COLUMNS) {
+                let width = COLUMNS.min(n - column);
+                let rows = y[from * n..].chunks_exact(n);
+                for (panel, y) in panel[..len].iter_mut().zip(rows) {
+                    panel[..width].copy_from_slice(&y[column..][..width]);
+                }
+                let rows = x.chunks_exact(ROWS * k).zip(out.chunks_exact_mut(ROWS * n));
+                for (x, out) in rows {
+                    let mut sums = [[F::ZERO; COLUMNS]; ROWS];
+                    for (sums, out) in sums.iter_mut().zip(out.chunks_exact(n)) {
+                        let so_far = if from == 0 { start } else { out };
+                        if let Some(so_far) = so_far.get(column..column + width) {
+                            sums[..width].copy_from_slice(so_far);
+                        }
+                    }
+                    let row = |at: usize| &x[at * k + from..][..len];
+                    add_products(&panel[..len], [row(0), row(1), row(2), row(3)], &mut sums);
+                    for (sums, out) in sums.iter().zip(out.chunks_exact_mut(n)) {
+                        out[column..][..width].copy_from_slice(&sums[..width]);
                     }
                 }
             }
-            for (out, sums) in out.chunks_exact_mut(n).zip(&sums) {
-                out[column..][..COLUMNS].copy_from_slice(sums);
-            }
         }
-        for (x, out) in x.chunks_exact(k.max(1)).zip(out.chunks_exact_mut(n)) {
-            for (column, out) in out.iter_mut().enumerate().skip(whole) {
-                let first = start.get(column).copied().unwrap_or(F::ZERO);
-                let y = y.iter().skip(column).step_by(n);
-                *out = x.iter().zip(y).fold(first, |sum, (&x, &y)| sum + x * y);
+    }
+}
+
+/// Adds the products of four rows and some columns to the sums.
+fn add_products<F: Real>(
+    panel: &[[F; COLUMNS]],
+    [a, b, c, d]: [&[F]; ROWS],
+    sums: &mut [[F; COLUMNS]; ROWS],
+) {
+    let mut local = *sums;
+    let rows = a.iter().zip(b).zip(c).zip(d);
+    for (y, (((&a, &b), &c), &d)) in panel.iter().zip(rows) {
+        for (sums, x) in local.iter_mut().zip([a, b, c, d]) {
+            for (sum, &y) in sums.iter_mut().zip(y) {
+                *sum += x * y;
             }
         }
     }
+    *sums = local;
 }
 
 /// Sums kept apart, so that additions need not wait for each other.

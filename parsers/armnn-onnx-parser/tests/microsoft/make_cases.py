@@ -132,6 +132,8 @@ case("q_linear_where_halves", "QLinearWhere", lambda: [random.random((2, 20)) > 
 case("q_linear_average_pool_halves", "QLinearAveragePool", lambda: [bytes_(1, 2, 8, 8), half, odd, half, number(9, U8)], constants=(1, 2, 3, 4), kernel_shape=[2, 2])
 case("q_linear_global_average_pool_halves", "QLinearGlobalAveragePool", lambda: [bytes_(2, 16, 2, 2), half, odd, half, number(9, U8)], constants=(1, 2, 3, 4))
 case("q_gemm_halves", "QGemm", lambda: [bytes_(6, 5), half, odd, bytes_(5, 7), quarter, number(3, U8), None, number(16.0), number(9, U8)], constants=(1, 2, 3, 4, 5, 7, 8))
+case("q_linear_softmax_coarse", "QLinearSoftmax", lambda: [
+    bytes_(6, 16), number(0.02), number(128, U8), number(0.0063), number(3, U8)], constants=(1, 2, 3, 4), axis=-1, opset=13)
 case("q_linear_softmax_from_axis", "QLinearSoftmax", lambda: [
     bytes_(2, 3, 4), number(0.02), number(128, U8), number(1 / 256), number(0, U8)], constants=(1, 2, 3, 4), axis=1, opset=11)
 case("q_linear_softmax_middle_axis", "QLinearSoftmax", lambda: [

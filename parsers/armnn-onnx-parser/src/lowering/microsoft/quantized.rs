@@ -4,7 +4,7 @@
 use armnn_backend_api::{
     ActivationDescriptor, ActivationFunction as Activation, BinaryOperation as Binary,
     BitCastDescriptor, ConcatDescriptor, DataType, DequantizeDescriptor, Quantization,
-    SelectDescriptor, SoftmaxDescriptor,
+    SelectDescriptor, SoftmaxDescriptor, UnaryOperation as Unary,
 };
 use armnn_network::{OutputDeclaration, TensorId};
 
@@ -81,7 +81,7 @@ pub(super) fn rounded_with_zero_point(
 /// Inputs: scale and zero point of the output, and for each part numbers, scale and zero point.
 pub(super) fn concat(c: &mut Context<'_, '_>) -> Result {
     let count = c.input_count();
-    if count < 5 || (count - 2) % 3 != 0 {
+    if count < 5 || !(count - 2).is_multiple_of(3) {
         return Err(Problem::malformed(format!(
             "it has {count} inputs: two, and three for each part"
         )));
@@ -120,6 +120,9 @@ fn activation(c: &mut Context<'_, '_>, descriptor: ActivationDescriptor) -> Resu
 }
 
 /// Before version 13 of Softmax, which `opset` says, it is over all dimensions from the axis on.
+///
+/// As ONNX Runtime has it, numbers are multiplied by 1 / the output's scale rounded down, and halves
+/// are rounded up.
 pub(super) fn softmax(c: &mut Context<'_, '_>) -> Result {
     let opset = c.attributes.optional_int("opset")?;
     let opset = opset.ok_or_else(|| Problem::malformed("it has no opset"))?;
@@ -129,7 +132,7 @@ pub(super) fn softmax(c: &mut Context<'_, '_>) -> Result {
     if opset >= 13 || along + 1 == rank {
         let axis = small(along, "its axis")?;
         let result = c.step(SoftmaxDescriptor { beta: 1.0, axis }, &[x])?;
-        return quantized_output(c, result, 3, 4);
+        return probabilities(c, result);
     }
     let groups = [(0..along).collect(), (along..rank).collect()];
     let matrix = c.merge_step(x, &groups)?;
@@ -137,7 +140,21 @@ pub(super) fn softmax(c: &mut Context<'_, '_>) -> Result {
     let dims = c.shape_step(x, 0, rank)?;
     let rule = armnn_network::ParameterRule::Reshape { allow_zero: true };
     let result = c.step_deferred(rule, &[result], &[Some(dims)])?;
-    quantized_output(c, result, 3, 4)
+    probabilities(c, result)
+}
+
+fn probabilities(c: &mut Context<'_, '_>, x: TensorId) -> Result {
+    let scale = single(c, 3)?;
+    let one = c.number_like(scale, 1.0)?;
+    let factor = c.binary(Binary::Div, one, scale)?;
+    let factor = c.unary(Unary::Floor, factor)?;
+    let product = c.binary(Binary::Mul, x, factor)?;
+    let half = c.number_like(product, 0.5)?;
+    let product = c.binary(Binary::Add, product, half)?;
+    let whole = c.unary(Unary::Floor, product)?;
+    let zero = real_zero_point(c, 4)?;
+    let moved = c.binary(Binary::Add, whole, zero)?;
+    rounded_with_zero_point(c, moved, 4)
 }
 
 /// Inputs: the condition, x with scale and zero point, y with both, those of the output.
