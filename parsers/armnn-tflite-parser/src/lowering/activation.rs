@@ -58,6 +58,25 @@ pub(super) fn fused(
     }))
 }
 
+/// The bounds of such an activation on integers without a scale: the least and the greatest number.
+pub(super) fn integer_bounds(
+    function: ActivationFunctionType,
+    data_type: Option<DataType>,
+) -> Option<[Option<f64>; 2]> {
+    use ActivationFunctionType as Fused;
+
+    match data_type? {
+        DataType::Signed32 | DataType::Signed64 | DataType::Int16 | DataType::Int8 => {}
+        _ => return None,
+    }
+    match function {
+        Fused::Relu => Some([Some(0.0), None]),
+        Fused::Relu6 => Some([Some(0.0), Some(6.0)]),
+        Fused::ReluN1To1 => Some([Some(-1.0), Some(1.0)]),
+        Fused::None | Fused::Tanh | Fused::SignBit => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@
 use armnn_backend_api::{
     BinaryOperation, ConcatDescriptor, DataType, DequantizeDescriptor, ElementwiseBinaryDescriptor,
     FullyConnectedDescriptor, QuantizeDescriptor, RecurrentDirection, ReduceDescriptor,
-    ReduceOperation, RnnDescriptor, Shape, TensorInfo,
+    ReduceOperation, RnnDescriptor, Shape, SplitDescriptor, TensorInfo,
 };
 use armnn_network::{OutputDeclaration, ParameterRule, StridedSliceOptions, TensorId};
 
@@ -24,13 +24,14 @@ struct Direction {
     direction: RecurrentDirection,
     /// Where its weights, recurrent weights, bias and state stand.
     first: usize,
+    /// How the input and the state are narrowed beside quantized weights.
+    asymmetric: bool,
 }
 
 /// A single step: a sequence of one, time first.
 pub(super) fn rnn(context: &mut Context<'_, '_, '_>) -> Result {
-    let function = context
-        .options::<RnnOptionsRef<'_>>()?
-        .fused_activation_function()?;
+    let options = context.options::<RnnOptionsRef<'_>>()?;
+    let function = options.fused_activation_function()?;
     let input = context.input(0)?;
     if context.shape(input)?.rank() != 2 {
         return Err(Problem::malformed("its input is not [batch, numbers]"));
@@ -41,6 +42,7 @@ pub(super) fn rnn(context: &mut Context<'_, '_, '_>) -> Result {
         batch_first: false,
         direction: RecurrentDirection::Forward,
         first: 1,
+        asymmetric: options.asymmetric_quantize_inputs()?,
     };
     let output = context.rnn_layer(&direction, sequence, 0)?;
     // [1, 1, N, H]
@@ -54,6 +56,7 @@ pub(super) fn unidirectional_sequence_rnn(context: &mut Context<'_, '_, '_>) -> 
         batch_first: !options.time_major()?,
         direction: RecurrentDirection::Forward,
         first: 1,
+        asymmetric: options.asymmetric_quantize_inputs()?,
     };
     let input = context.input(0)?;
     let output = context.rnn_layer(&direction, input, 0)?;
@@ -72,11 +75,13 @@ pub(super) fn bidirectional_sequence_rnn(context: &mut Context<'_, '_, '_>) -> R
         options.merge_outputs()?,
     );
     let batch_first = !options.time_major()?;
+    let asymmetric = options.asymmetric_quantize_inputs()?;
     let of = |direction, first| Direction {
         function,
         batch_first,
         direction,
         first,
+        asymmetric,
     };
     let input = context.input(0)?;
     let mut outputs = Vec::with_capacity(2);
@@ -99,6 +104,71 @@ fn without_directions(batch_first: bool) -> Vec<Vec<usize>> {
 }
 
 impl Context<'_, '_, '_> {
+    /// The same with quantized weights beside real numbers: step by step, as the input and the state
+    /// are narrowed at each of them.
+    fn hybrid_rnn(&mut self, of: &Direction, sequence: TensorId) -> Result<TensorId> {
+        /// Each is some layers.
+        const MOST_STEPS: usize = 512;
+        let none = OutputDeclaration::default;
+        let axis = usize::from(of.batch_first);
+        let count = self.shape(sequence)?.dims().get(axis).copied();
+        let count = count
+            .and_then(|count| usize::try_from(count).ok())
+            .filter(|count| (1..=MOST_STEPS).contains(count))
+            .ok_or_else(|| {
+                Problem::unsupported(format!(
+                    "quantized weights beside a real input whose number of steps is not known, or \
+                     not from 1 to {MOST_STEPS}"
+                ))
+            })?;
+        let parts = match count {
+            1 => vec![sequence],
+            _ => {
+                let split = SplitDescriptor { axis: axis as u32 };
+                self.steps(split, &[Some(sequence)], &vec![none(); count])?
+            }
+        };
+        let [weights, recurrent, bias] = [0, 1, 2].map(|offset| self.input(of.first + offset));
+        let (weights, recurrent, bias) = (weights?, recurrent?, bias?);
+        let state = self.state(of.first + 3)?;
+        let (without, with) = match of.batch_first {
+            true => (
+                vec![vec![0], vec![1, 2]],
+                vec![vec![0], vec![], vec![], vec![1]],
+            ),
+            false => (
+                vec![vec![0, 1], vec![2]],
+                vec![vec![], vec![], vec![0], vec![1]],
+            ),
+        };
+        let add = ElementwiseBinaryDescriptor::new(BinaryOperation::Add);
+        let mut hidden = state.before;
+        let mut outputs = vec![None; count];
+        for step in 0..count {
+            let at = match of.direction {
+                RecurrentDirection::Reverse => count - 1 - step,
+                _ => step,
+            };
+            let x = self.merge_step(0, parts[at], without.clone())?;
+            let mut sums = Vec::with_capacity(2);
+            for (x, matrix) in [(x, weights), (hidden, recurrent)] {
+                let [x, matrix] = self.real_product(x, matrix, of.asymmetric)?;
+                let inputs = [Some(x), Some(matrix)];
+                let product = FullyConnectedDescriptor::new(true);
+                sums.push(Some(self.step(0, product, &inputs, none())?));
+            }
+            let sum = self.step(0, add, &sums, none())?;
+            hidden = self.step(0, add, &[Some(sum), Some(bias)], none())?;
+            if let Some(activation) = activation::fused(of.function, None)? {
+                hidden = self.step(0, activation, &[Some(hidden)], none())?;
+            }
+            outputs[at] = Some(self.merge_step(0, hidden, with.clone())?);
+        }
+        self.leave(state, hidden)?;
+        let concat = ConcatDescriptor { axis: axis as u32 };
+        self.step(0, concat, &outputs, none())
+    }
+
     /// An Rnn of one direction, whose state is left; its output with the dimension of directions.
     fn rnn_layer(
         &mut self,
@@ -111,6 +181,10 @@ impl Context<'_, '_, '_> {
             return Err(Problem::unsupported("an RNN of a quantized type"));
         }
         let [weights, recurrent, bias] = [0, 1, 2].map(|offset| of.first + offset);
+        let matrix = self.input(weights)?;
+        if self.is_hybrid(sequence, matrix)? {
+            return self.hybrid_rnn(of, sequence);
+        }
         let mut matrices = Vec::with_capacity(2);
         for position in [weights, recurrent] {
             let id = self.input(position)?;
@@ -268,7 +342,7 @@ pub(super) fn svdf(context: &mut Context<'_, '_, '_>) -> Result {
 
 impl Context<'_, '_, '_> {
     /// Real numbers as those of a quantized type, which is not the operator's last layer.
-    fn quantized_step(&mut self, id: TensorId, into: &TensorInfo) -> Result<TensorId> {
+    pub(super) fn quantized_step(&mut self, id: TensorId, into: &TensorInfo) -> Result<TensorId> {
         let declaration = OutputDeclaration {
             data_type: Some(into.data_type),
             quantization: Some(into.quantization.clone()),
@@ -278,13 +352,13 @@ impl Context<'_, '_, '_> {
     }
 
     /// Quantized numbers as real ones, which is not the operator's last layer.
-    fn dequantized_step(&mut self, id: TensorId) -> Result<TensorId> {
+    pub(super) fn dequantized_step(&mut self, id: TensorId) -> Result<TensorId> {
         let real = OutputDeclaration::of_type(DataType::Float32);
         self.step(0, DequantizeDescriptor::new(), &[Some(id)], real)
     }
 
     /// A bias, whose integers stand for real numbers by its scale.
-    fn bias_in(
+    pub(super) fn bias_in(
         &mut self,
         bias: TensorId,
         data_type: DataType,
