@@ -86,6 +86,25 @@ mod tests {
     use armnn_backend_api::LayerDescriptor;
 
     #[test]
+    fn integers_are_kept_between_bounds() {
+        let numbers = || typed(TensorType::Int32, &[2]);
+        let options = write::AddOptions {
+            fused_activation_function: ActivationFunctionType::Relu6,
+            ..write::AddOptions::default()
+        };
+        let options = write::BuiltinOptions::AddOptions(Box::new(options));
+        let network = lower(Op::Add, &[numbers(), numbers()], &[numbers()], options).unwrap();
+        use armnn_backend_api::{BinaryOperation, ElementwiseBinaryDescriptor};
+        let expected = [
+            BinaryOperation::Add,
+            BinaryOperation::Maximum,
+            BinaryOperation::Minimum,
+        ]
+        .map(|operation| LayerDescriptor::from(ElementwiseBinaryDescriptor::new(operation)));
+        assert_eq!(descriptors(&network), expected.each_ref());
+    }
+
+    #[test]
     fn each_activation_has_its_function_and_bounds() {
         use ActivationFunction as F;
         for (operator, function, a, b) in [

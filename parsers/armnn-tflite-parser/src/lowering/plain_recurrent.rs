@@ -397,9 +397,9 @@ impl Context<'_, '_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op};
+    use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op, TensorType};
     use crate::schema_writer_generated as write;
-    use crate::test_model::{TestModel, TestTensor, float, floats_constant, load};
+    use crate::test_model::{TestModel, TestTensor, float, floats_constant, load, typed};
 
     fn state(shape: &[i32]) -> TestTensor {
         let mut tensor = float(shape);
@@ -448,6 +448,25 @@ mod tests {
         // h = max(0, 2 x + h / 2 + 1)
         let found = steps(Op::Rnn, constants, &[1, 1], options, &[1.0, 0.0, -3.0]);
         assert_eq!(found, [3.0, 2.5, 0.0]);
+    }
+
+    #[test]
+    fn quantized_weights_are_multiplied_at_each_step() {
+        let options = write::RnnOptions {
+            fused_activation_function: ActivationFunctionType::Relu,
+            ..write::RnnOptions::default()
+        };
+        let options = write::BuiltinOptions::RnnOptions(Box::new(options));
+        let weights = |number: u8| {
+            let tensor = typed(TensorType::Int8, &[1, 1]);
+            tensor.with_data(vec![number]).quantized(0.5, 0)
+        };
+        let constants = [weights(2), weights(1), floats_constant(&[1], &[1.0])];
+        // h = max(0, x + h / 2 + 1); a single number is as many steps of its scale as there are.
+        let found = steps(Op::Rnn, constants, &[1, 1], options, &[1.0, 0.0, -3.0]);
+        for (found, expected) in found.iter().zip([2.0, 2.0, 0.0]) {
+            assert!((found - expected).abs() < 1e-5, "{found} {expected}");
+        }
     }
 
     #[test]
