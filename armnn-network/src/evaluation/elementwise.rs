@@ -286,6 +286,23 @@ pub(super) fn activation(
 
 /// To integers towards zero, saturating, NaN to 0; to Boolean whether it is not 0; between real
 /// numbers to nearest.
+/// An integer as one of another type, which keeps the lowest bits; `None` for those that no value
+/// holds.
+fn lowest_bits(x: i64, to: DataType) -> Option<i64> {
+    Some(match to {
+        DataType::Boolean => i64::from(x != 0),
+        DataType::Int8 => (x as i8).into(),
+        DataType::Int16 => (x as i16).into(),
+        DataType::Signed32 => (x as i32).into(),
+        DataType::Signed64 => x,
+        DataType::UInt8 => (x as u8).into(),
+        DataType::UInt16 => (x as u16).into(),
+        DataType::UInt32 => (x as u32).into(),
+        DataType::UInt64 => return (x >= 0).then_some(x),
+        _ => return None,
+    })
+}
+
 pub(super) fn cast(layer: &Evaluation<'_>) -> Option<KnownElements> {
     let (input, to) = (layer.input(0)?, layer.output_type()?);
     Some(match (&input.elements, KnownValue::is_real(to)) {
@@ -304,11 +321,7 @@ pub(super) fn cast(layer: &Evaluation<'_>) -> Option<KnownElements> {
             KnownElements::Reals(values.iter().map(value).collect())
         }
         (KnownElements::Integers(values), false) => {
-            let (least, most) = bounds(to)?;
-            let value = |&x: &Option<i64>| match to {
-                DataType::Boolean => Some(i64::from(x? != 0)),
-                _ => Some(x?.clamp(least, most)),
-            };
+            let value = |&x: &Option<i64>| lowest_bits(x?, to);
             KnownElements::Integers(values.iter().map(value).collect())
         }
         (KnownElements::Reals(values), false) => {

@@ -13,7 +13,7 @@ use crate::{
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
     layer_checks::{
         FLOATS, dims, input, invalid, output, require_input, require_named, require_one_type,
-        require_same_quantization,
+        require_room, require_same_quantization,
     },
     loop_nest::dense_strides,
     pad::pad_bytes,
@@ -47,6 +47,9 @@ pub(crate) fn workload(
         return Err(invalid(format_args!(
             "{from:?} cannot be resized to {to:?}"
         )));
+    }
+    if !to.contains(&0) {
+        to.iter().try_for_each(|&size| require_room(size))?;
     }
     let axes: Vec<Axis> = match to.contains(&0) {
         true => vec![],

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use armnn_backend_api::{
-    BackendError, DataLayout, DataType, LayerType, LayerView, Result, TensorView,
+    BackendError, DataLayout, DataType, LayerType, LayerView, Result, Status, TensorView,
 };
 
 use crate::quantized_arithmetic::{Affine, QUANTIZED};
@@ -123,6 +123,18 @@ pub(crate) fn dims(layer: LayerView<'_>, tensor: TensorView<'_>) -> Result<Vec<u
 
 /// Elements of the largest tensor: their bytes can be counted, whatever their type.
 const LARGEST_TENSOR: usize = isize::MAX as usize / 8;
+
+/// Fails where a table with so many entries, of at most 64 bytes, has no room in memory. Sizes come
+/// from models, and what cannot be allocated otherwise ends the process.
+pub(crate) fn require_room(entries: usize) -> Result<()> {
+    let mut probe = Vec::<u8>::new();
+    probe
+        .try_reserve_exact(entries.saturating_mul(64))
+        .map_err(|_| {
+            let message = format!("there is no memory for a table of {entries} positions");
+            BackendError::with_status(Status::OutOfMemory, &message)
+        })
+}
 
 /// The number of elements of a tensor whose shape is known.
 pub(crate) fn num_elements(layer: LayerView<'_>, tensor: TensorView<'_>) -> Result<usize> {

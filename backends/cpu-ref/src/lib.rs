@@ -15,8 +15,8 @@
 //!   windows of the local response normalization are whole here; there they lack their last channel.
 //! * NaN propagates: the larger or the smaller of NaN and a number is NaN.
 //! * A result does not depend on the number of threads.
-//! * Integers wrap around on overflow, except in Cast and Quantize, which saturate; Cast to integers
-//!   of 2 and 4 bits keeps the lowest bits, as ONNX's does.
+//! * Integers wrap around on overflow, except in Quantize, which saturates, and in Cast of real
+//!   numbers. Cast of integers keeps the lowest bits, as ONNX's and TensorFlow Lite's do.
 //!
 //! A layer is in the file of its name: first which types it takes ([`is_layer_supported`]), then
 //! its workload, then the kernel, a function of slices, then the tests. A backend that wraps this

@@ -1,4 +1,7 @@
 //! Normalization: local response normalization.
+//!
+//! As many neighbours count on either side as the layer says. LiteRT's reference kernel leaves the
+//! last of them out, which its optimized one does not.
 
 use armnn_backend_api::{
     ExecutionContext, LayerView, NormalizationAlgorithmChannel, NormalizationDescriptor, Result,

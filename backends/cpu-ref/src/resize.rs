@@ -12,7 +12,7 @@ use crate::{
     float_workload::{FloatKernel, MAX_INPUTS, float_workload},
     layer_checks::{
         FLOATS, dims_of_rank, input, invalid, num_elements, output, require_image_layout,
-        require_named, require_one_type, require_same_quantization,
+        require_named, require_one_type, require_room, require_same_quantization,
     },
     quantized_arithmetic::QUANTIZED,
 };
@@ -45,6 +45,8 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &ResizeDescriptor) -> Result<Box
         0 => (0, 0),
         _ => (out_h, out_w),
     };
+    require_room(out_h)?;
+    require_room(out_w)?;
     let data_type = output(layer, 0)?.data_type();
     let is_bilinear = d.method() == ResizeMethod::Bilinear;
     if data_type.is_quantized() && is_bilinear {
@@ -270,6 +272,15 @@ mod tests {
         let doubled: Vec<f32> = (0..98).map(|i| (i / 2) as f32).collect();
         assert_eq!(row(d, &values, 49), values);
         assert_eq!(row(d, &values, 98), doubled);
+    }
+
+    #[test]
+    fn a_size_without_room_in_memory_is_an_error() {
+        let d = ResizeDescriptor::new(ResizeMethod::Bilinear, DataLayout::Nhwc);
+        let call = Call::new(d)
+            .input(f32s([1, 1, 1, 1], &[1.0]))
+            .output(DataType::Float32, [1, 1, 1 << 45, 1]);
+        assert!(call.error().contains("no memory for a table"));
     }
 
     #[test]

@@ -5,6 +5,9 @@
 //! have for equal scales only, and Power not at all. Numbers of other scales are rescaled first;
 //! powers are computed in Float32. A quotient by 0 saturates, and 0 / 0 is 0. Quotients far below a
 //! step of the output are 0, where the kernels there shift by more bits than there are.
+//!
+//! Sums of 16 bits have a rule of their own where all scales are powers of two, which an option of
+//! the operator, `pot_scale_int16`, can turn off there; here it goes by the scales alone.
 
 use std::marker::PhantomData;
 
@@ -72,6 +75,13 @@ enum Rule {
         /// 1, or -1 for a difference.
         sign: i32,
     },
+    /// Of 16 bits: both are shifted to the right into the output's scale.
+    ShiftedSum {
+        x: u32,
+        y: u32,
+        /// 1, or -1 for a difference.
+        sign: i32,
+    },
     SquaredDifference {
         common: CommonScale,
         output: Multiplier,
@@ -120,16 +130,21 @@ impl Rule {
         let twice_larger = 2.0 * f64::from(x.max(y));
         match operation {
             BinaryOperation::Add | BinaryOperation::Sub => {
+                let sign = match operation {
+                    BinaryOperation::Add => 1,
+                    _ => -1,
+                };
+                if Q::MAX > i32::from(u8::MAX)
+                    && let Some([x, y]) = right_shifts([x, y], output)
+                {
+                    return Self::ShiftedSum { x, y, sign };
+                }
                 let left_shift = if Q::MAX > i32::from(u8::MAX) { 15 } else { 20 };
                 let step = f64::from(1 << left_shift) * f64::from(output);
                 Self::Sum {
                     common: CommonScale::new(left_shift, x, y),
                     output: Multiplier::new(twice_larger / step),
-                    sign: if operation == BinaryOperation::Add {
-                        1
-                    } else {
-                        -1
-                    },
+                    sign,
                 }
             }
             BinaryOperation::SqDiff => {
@@ -153,6 +168,21 @@ impl Rule {
             _ => Self::Power,
         }
     }
+}
+
+/// The bits by which numbers of these scales are shifted to the right into the output's, where all
+/// are powers of two and one of them is not shifted.
+fn right_shifts(scales: [f32; 2], output: f32) -> Option<[u32; 2]> {
+    // `CheckedLog2` (`kernels/internal/quantization_util.cc`).
+    let exponent = |scale: f32| {
+        let exponent = scale.ln() * (1.0 / 2f32.ln());
+        let whole = exponent.round();
+        ((exponent - whole).abs() < 1e-3).then_some(whole as i32)
+    };
+    let output = exponent(output)?;
+    let shift = |scale| u32::try_from(output.checked_sub(exponent(scale)?)?).ok();
+    let shifts = [shift(scales[0])?, shift(scales[1])?];
+    shifts.contains(&0).then_some(shifts)
 }
 
 struct QuantizedBinary<Q> {
@@ -196,6 +226,13 @@ impl<Q: QuantizedElement> Kernel for QuantizedBinary<Q> {
             } => self.map(x, y, out, |x, y| {
                 let (x, y) = common.apply(x, y);
                 output.apply(x.wrapping_add(sign.wrapping_mul(y)))
+            }),
+            Rule::ShiftedSum {
+                x: by_x,
+                y: by_y,
+                sign,
+            } => self.map(x, y, out, |x, y| {
+                rounding_shift_right(x, by_x) + sign * rounding_shift_right(y, by_y)
             }),
             Rule::SquaredDifference { common, output } => self.map(x, y, out, |x, y| {
                 let (x, y) = common.apply(x, y);
@@ -309,6 +346,26 @@ mod tests {
             [127, -128, -1, 126]
         );
         assert_eq!(computed(BinaryOperation::Div, x, y, 1.0), [0, 0, -1, 127]);
+    }
+
+    #[test]
+    fn numbers_of_16_bits_are_shifted_where_scales_are_powers_of_two() {
+        // 3 / 2 and -3 / 2 are rounded before they are added or subtracted, away from 0.
+        let numbers = |values: &[i16], scale| {
+            typed(DataType::QSymmS16, [3], values).quantized(Quantization::per_tensor(scale, 0))
+        };
+        for (operation, expected) in [
+            (BinaryOperation::Add, [12, 8, i16::MAX]),
+            (BinaryOperation::Sub, [8, 12, 32765]),
+        ] {
+            let x = numbers(&[10, 10, i16::MAX], 0.25);
+            let output = x.info.clone();
+            let call = Call::new(ElementwiseBinaryDescriptor::new(operation))
+                .input(x)
+                .input(numbers(&[3, -3, 4], 0.125))
+                .output_info(output);
+            assert_eq!(call.run().elements::<i16>(0), expected);
+        }
     }
 
     #[test]

@@ -58,6 +58,25 @@ pub(super) fn fused(
     }))
 }
 
+/// The bounds of such an activation on integers without a scale: the least and the greatest number.
+pub(super) fn integer_bounds(
+    function: ActivationFunctionType,
+    data_type: Option<DataType>,
+) -> Option<[Option<f64>; 2]> {
+    use ActivationFunctionType as Fused;
+
+    match data_type? {
+        DataType::Signed32 | DataType::Signed64 | DataType::Int16 | DataType::Int8 => {}
+        _ => return None,
+    }
+    match function {
+        Fused::Relu => Some([Some(0.0), None]),
+        Fused::Relu6 => Some([Some(0.0), Some(6.0)]),
+        Fused::ReluN1To1 => Some([Some(-1.0), Some(1.0)]),
+        Fused::None | Fused::Tanh | Fused::SignBit => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +84,25 @@ mod tests {
     use crate::schema_writer_generated as write;
     use crate::test_model::{assert_refused, descriptors, float, lower, typed};
     use armnn_backend_api::LayerDescriptor;
+
+    #[test]
+    fn integers_are_kept_between_bounds() {
+        let numbers = || typed(TensorType::Int32, &[2]);
+        let options = write::AddOptions {
+            fused_activation_function: ActivationFunctionType::Relu6,
+            ..write::AddOptions::default()
+        };
+        let options = write::BuiltinOptions::AddOptions(Box::new(options));
+        let network = lower(Op::Add, &[numbers(), numbers()], &[numbers()], options).unwrap();
+        use armnn_backend_api::{BinaryOperation, ElementwiseBinaryDescriptor};
+        let expected = [
+            BinaryOperation::Add,
+            BinaryOperation::Maximum,
+            BinaryOperation::Minimum,
+        ]
+        .map(|operation| LayerDescriptor::from(ElementwiseBinaryDescriptor::new(operation)));
+        assert_eq!(descriptors(&network), expected.each_ref());
+    }
 
     #[test]
     fn each_activation_has_its_function_and_bounds() {

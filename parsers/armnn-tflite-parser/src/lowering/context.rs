@@ -1,6 +1,9 @@
 //! What the lowering of one operator works with.
 
-use armnn_backend_api::{LayerDescriptor, Quantization, ReshapeDescriptor, Shape, TensorInfo};
+use armnn_backend_api::{
+    BinaryOperation, DataType, ElementwiseBinaryDescriptor, LayerDescriptor, Quantization,
+    ReshapeDescriptor, Shape, TensorInfo,
+};
 use armnn_network::{OutputDeclaration, ParameterRule, TensorId};
 use planus::ReadAsRoot;
 
@@ -309,12 +312,47 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         function: ActivationFunctionType,
         declaration: OutputDeclaration,
     ) -> Result {
+        if let Some(bounds) = activation::integer_bounds(function, declaration.data_type) {
+            return self.emit_bounded(descriptor, inputs, bounds, declaration);
+        }
         match activation::fused(function, declaration.data_type)? {
             None => self.emit_declared(0, descriptor, inputs, declaration),
             Some(activation) => {
                 let id = self.step(0, descriptor, inputs, declaration.clone())?;
                 self.emit_declared(0, activation, &[Some(id)], declaration)
             }
+        }
+    }
+
+    /// The same of integers, kept between bounds.
+    fn emit_bounded(
+        &mut self,
+        descriptor: impl Into<LayerDescriptor>,
+        inputs: &[Option<TensorId>],
+        [least, most]: [Option<f64>; 2],
+        declaration: OutputDeclaration,
+    ) -> Result {
+        let data_type = declaration.data_type.unwrap_or(DataType::Signed32);
+        let binary = ElementwiseBinaryDescriptor::new;
+        let mut id = self.step(0, descriptor, inputs, declaration.clone())?;
+        let mut last = None;
+        for (bound, operation) in [
+            (least, BinaryOperation::Maximum),
+            (most, BinaryOperation::Minimum),
+        ] {
+            let Some(bound) = bound else { continue };
+            let bound = self.scalar(data_type, bound)?;
+            if let Some((operation, bound)) = last.replace((operation, bound)) {
+                let pair = [Some(id), Some(bound)];
+                id = self.step(0, binary(operation), &pair, declaration.clone())?;
+            }
+        }
+        match last {
+            Some((operation, bound)) => {
+                let pair = [Some(id), Some(bound)];
+                self.emit_declared(0, binary(operation), &pair, declaration)
+            }
+            None => self.emit_reshape_like(id),
         }
     }
 

@@ -38,6 +38,7 @@ macro_rules! set_windows {
 pub(super) fn conv_2d(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<Conv2DOptionsRef<'_>>()?;
     let (input, weights) = (context.input(0)?, context.input(1)?);
+    let weights = context.unpacked(weights)?;
     let [input, weights] = context.real_convolution(input, weights)?;
     let bias = context.optional_input(2)?;
     let [_, rows, columns, channels] = image(context.shape(input)?, "the input")?;
@@ -65,6 +66,7 @@ pub(super) fn conv_2d(context: &mut Context<'_, '_, '_>) -> Result {
 pub(super) fn depthwise_conv_2d(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<DepthwiseConv2DOptionsRef<'_>>()?;
     let (input, weights) = (context.input(0)?, context.input(1)?);
+    let weights = context.unpacked(weights)?;
     let [input, weights] = context.real_convolution(input, weights)?;
     let bias = context.optional_input(2)?;
     let [_, rows, columns, _] = image(context.shape(input)?, "the input")?;

@@ -16,7 +16,7 @@ use crate::schema_generated::ReverseSequenceOptionsRef;
 
 pub(super) fn gather_nd(context: &mut Context<'_, '_, '_>) -> Result {
     let input = context.input(0)?;
-    let indices = context.input(1)?;
+    let indices = context.indices(1)?;
     let declaration = context.moved(0, input)?;
     let descriptor = GatherNdDescriptor { batch_dims: 0 };
     context.emit_declared(0, descriptor, &[Some(input), Some(indices)], declaration)
@@ -27,15 +27,25 @@ pub(super) fn scatter_nd(context: &mut Context<'_, '_, '_>) -> Result {
     let indices = context.input(0)?;
     let updates = context.input(1)?;
     let dims = context.input(2)?;
-    let data_type = plain_type(context, updates)?;
+    if plain_type(context, updates)? != DataType::Boolean {
+        let zeros = zeros(context, updates, dims)?;
+        let sum = ScatterNdDescriptor::new(ScatterFunction::Add);
+        return context.emit(sum, &[Some(zeros), Some(indices), Some(updates)]);
+    }
+    // The sum of Booleans is whether one of them is true.
+    let numbers = context.cast_step(updates, DataType::UInt8)?;
+    let zeros = zeros(context, numbers, dims)?;
+    let inputs = [Some(zeros), Some(indices), Some(numbers)];
+    let largest = ScatterNdDescriptor::new(ScatterFunction::Max);
+    let largest = context.step(0, largest, &inputs, OutputDeclaration::default())?;
+    context.emit(CastDescriptor::new(), &[Some(largest)])
+}
+
+/// Zeros of the type of `like`.
+fn zeros(context: &mut Context<'_, '_, '_>, like: TensorId, dims: TensorId) -> Result<TensorId> {
+    let data_type = context.info(like)?.data_type;
     let zero = context.scalar(data_type, 0.0)?;
-    let zeros = context.filled(zero, dims)?;
-    let descriptor = ScatterNdDescriptor::new(match data_type {
-        // There is no sum of Booleans; a place that is written is true.
-        DataType::Boolean => ScatterFunction::Update,
-        _ => ScatterFunction::Add,
-    });
-    context.emit(descriptor, &[Some(zeros), Some(indices), Some(updates)])
+    context.filled(zero, dims)
 }
 
 /// Indices (one, a list, or a list of index vectors), the shape, the values (one, or one for each
@@ -70,7 +80,8 @@ pub(super) fn sparse_to_dense(context: &mut Context<'_, '_, '_>) -> Result {
 /// Rows of a table, which may be quantized where the output is real.
 pub(super) fn embedding_lookup(context: &mut Context<'_, '_, '_>) -> Result {
     let ids = context.input(0)?;
-    let mut table = context.input(1)?;
+    let table = context.input(1)?;
+    let mut table = context.unpacked(table)?;
     let output = context.declaration(0)?;
     let info = context.info(table)?;
     let widened = info.data_type.is_quantized() && output.data_type == Some(DataType::Float32);
@@ -285,6 +296,15 @@ impl Context<'_, '_, '_> {
     }
 
     /// Elements of another type, which is not the operator's last layer.
+    /// An input of indices; those of 16 bits are widened.
+    pub(super) fn indices(&mut self, position: usize) -> Result<TensorId> {
+        let id = self.input(position)?;
+        match self.info(id)?.data_type {
+            DataType::Int16 => self.cast_step(id, DataType::Signed32),
+            _ => Ok(id),
+        }
+    }
+
     pub(super) fn cast_step(&mut self, id: TensorId, data_type: DataType) -> Result<TensorId> {
         if self.info(id)?.data_type == data_type {
             return Ok(id);

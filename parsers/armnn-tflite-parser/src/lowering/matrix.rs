@@ -23,6 +23,7 @@ pub(super) fn fully_connected(context: &mut Context<'_, '_, '_>) -> Result {
         )));
     }
     let (mut input, mut weights) = (context.input(0)?, context.input(1)?);
+    weights = context.unpacked(weights)?;
     if context.is_hybrid(input, weights)? {
         let asymmetric = options.asymmetric_quantize_inputs()?;
         let rank = context.shape(input)?.rank();

@@ -35,6 +35,7 @@ mod matrix;
 mod normalization;
 mod operators;
 mod options;
+mod packed_weights;
 mod padding;
 mod plain_recurrent;
 mod pooling;

@@ -293,7 +293,7 @@ impl Context<'_, '_, '_> {
     }
 
     /// A bias, whose integers stand for real numbers by its scale.
-    fn bias_in(
+    pub(super) fn bias_in(
         &mut self,
         bias: TensorId,
         data_type: DataType,

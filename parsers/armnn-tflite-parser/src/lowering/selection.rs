@@ -135,7 +135,7 @@ pub(super) fn unpack(context: &mut Context<'_, '_, '_>) -> Result {
 pub(super) fn gather(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<GatherOptionsRef<'_>>()?;
     let input = context.input(0)?;
-    let indices = context.input(1)?;
+    let indices = context.indices(1)?;
     let axis = axis(options.axis()?.into(), context.shape(input)?.rank())?;
     let indices_rank = context.shape(indices)?.rank();
     let batch_dims = i64::from(options.batch_dims()?);

@@ -23,6 +23,7 @@ pub(super) fn transpose_conv(context: &mut Context<'_, '_, '_>) -> Result {
     let same = options.padding()? == Padding::Same;
     let target = context.input(0)?;
     let weights = context.input(1)?;
+    let weights = context.unpacked(weights)?;
     let input = context.input(2)?;
     let inputs = [Some(input), Some(weights), context.optional_input(3)?];
     let rule = ParameterRule::TransposeConvolution2d { descriptor, same };
