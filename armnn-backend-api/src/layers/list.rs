@@ -19,8 +19,8 @@ layers! {
         ["x", "y"] => ["output"], since 0;
     /// Conversion of each element to the output's data type.
     ///
-    /// To integers: towards zero, saturating, NaN to 0; to those of 2 and 4 bits the lowest bits. To
-    /// Boolean: whether it is not 0. Between floats: to nearest, ties to even. To Float8 and Float4:
+    /// To integers: of integers the lowest bits; of floats towards zero, saturating, NaN to 0, and for
+    /// those of 2 and 4 bits the lowest bits of that. To Boolean: whether it is not 0. Between floats: to nearest, ties to even. To Float8 and Float4:
     /// saturating, infinities too; NaN becomes -0 in Float4, which has none. To Float8E8M0: the
     /// nearest power of two of the size, of two the larger; infinities become NaN.
     Cast = sys::ARMNN_LAYER_CAST, CastDescriptor,

@@ -13,8 +13,8 @@ use super::{
     graph::LoadedVariable,
     graph_state::{GraphState, HeldMemory, Run, interruption},
     loaded_network::LoadedModel,
-    profile::EventRing,
     operations::Seeds,
+    profile::EventRing,
     segment_state::SegmentState,
     variables::{check_assigned, current_variables},
 };

@@ -49,9 +49,6 @@
 //!
 //! Values differ from the standard's here:
 //!
-//! - A Cast from INT64 to INT32 saturates where numbers do not fit, instead of cutting their higher
-//!   bits as the standard and ONNX Runtime do. Exporters write it for indices and sizes, which fit.
-//!   Casts between other integers cut bits.
 //! - ThresholdedRelu of NaN is NaN, not 0.
 //! - Numbers of a seed are those of the reference implementation, which the standard does not ask for:
 //!   RandomUniform, RandomNormal, Dropout. Without a seed they follow from

@@ -7,7 +7,6 @@ use armnn_backend_api::{
 use armnn_network::{OutputDeclaration, TensorId};
 
 use super::context::Context;
-use super::elementwise::wrap;
 use super::problem::{Problem, Result};
 use super::quantization::plain_input;
 use super::tensor_info::data_type;
@@ -80,11 +79,6 @@ fn cast_to(c: &mut Context<'_, '_>, to: DataType) -> Result {
         let output = cast_without_saturation(c, input, to, &limit)?;
         return c.bind_tensor(0, output);
     }
-    let from = c.info(input)?.data_type;
-    if wraps(from, to) {
-        let output = wrapped(c, input, to)?;
-        return c.bind_tensor(0, output);
-    }
     let output = c.last().cast(input, to)?;
     c.bind_tensor(0, output)
 }
@@ -133,62 +127,6 @@ fn to_power_of_two(c: &mut Context<'_, '_>, up: Option<bool>) -> Result {
     )?;
     let output = c.last().cast(power, DataType::Float8E8M0)?;
     c.bind_tensor(0, output)
-}
-
-/// Bits of an integer type of whole bytes, and whether it has a sign.
-fn integer(data_type: DataType) -> Option<(u32, bool)> {
-    Some(match data_type {
-        DataType::Int8 => (8, true),
-        DataType::Int16 => (16, true),
-        DataType::Signed32 => (32, true),
-        DataType::Signed64 => (64, true),
-        DataType::UInt8 => (8, false),
-        DataType::UInt16 => (16, false),
-        DataType::UInt32 => (32, false),
-        DataType::UInt64 => (64, false),
-        _ => return None,
-    })
-}
-
-/// Whether integers may not fit, and lose their higher bits, where the layer saturates.
-///
-/// From Signed64 to Signed32 the layer is taken all the same: that is what exporters write for
-/// indices and sizes, which fit.
-fn wraps(from: DataType, to: DataType) -> bool {
-    match (integer(from), integer(to)) {
-        _ if (from, to) == (DataType::Signed64, DataType::Signed32) => false,
-        (Some((from_bits, from_sign)), Some((to_bits, to_sign))) => match (from_sign, to_sign) {
-            (true, false) => true,
-            (false, true) => to_bits <= from_bits,
-            _ => to_bits < from_bits,
-        },
-        _ => false,
-    }
-}
-
-/// Integers as those of another type with the same lowest bits; writes the first output.
-fn wrapped(c: &mut Context<'_, '_>, x: TensorId, to: DataType) -> Result<TensorId> {
-    let from = c.info(x)?.data_type;
-    let bits = |data_type| OutputDeclaration::of_type(data_type);
-    if from.bits() == to.bits() {
-        return c
-            .last()
-            .step_declared(BitCastDescriptor::new(), &[x], bits(to));
-    }
-    let wide = match from {
-        DataType::UInt64 => {
-            let signed = bits(DataType::Signed64);
-            c.step_declared(BitCastDescriptor::new(), &[x], signed)?
-        }
-        _ => c.cast(x, DataType::Signed64)?,
-    };
-    if to.bits() == Some(64) {
-        return c
-            .last()
-            .step_declared(BitCastDescriptor::new(), &[wide], bits(to));
-    }
-    let low = wrap(c, wide, to)?;
-    c.last().cast(low, to)
 }
 
 /// What lies beyond the largest number of a small type of floating point, if conversions to it do

@@ -116,32 +116,13 @@ pub(super) fn pow(c: &mut Context<'_, '_>) -> Result {
         return c.emit(power, &[base, exponent]);
     }
     let power = c.step(power, &[base, exponent])?;
-    // Integers wrap around; a Cast would saturate.
+    // Integers wrap around, and a Cast keeps the lowest bits.
     let bits = to.bits().unwrap_or(0);
     if bits == 0 || bits >= 64 {
         return Err(Problem::unsupported(format!("a base of type {to}")));
     }
-    let wrapped = wrap(c, power, to)?;
-    let output = c.last().cast(wrapped, to)?;
+    let output = c.last().cast(power, to)?;
     c.bind_tensor(0, output)
-}
-
-/// Numbers of 64 bits as those of fewer would have wrapped around.
-pub(super) fn wrap(c: &mut Context<'_, '_>, x: TensorId, to: DataType) -> Result<TensorId> {
-    let mask = match to {
-        DataType::UInt8 => Some(u8::MAX.into()),
-        DataType::UInt16 => Some(u16::MAX.into()),
-        DataType::UInt32 => Some(u32::MAX),
-        _ => None,
-    };
-    if let Some(mask) = mask {
-        let mask = c.number_like(x, mask.into())?;
-        return c.binary(Binary::BitwiseAnd, x, mask);
-    }
-    let unused = 64 - to.bits().unwrap_or(64).min(64);
-    let unused = c.number_like(x, f64::from(unused))?;
-    let high = c.binary(Binary::ShiftLeft, x, unused)?;
-    c.binary(Binary::ShiftRight, high, unused)
 }
 
 /// Any number of inputs, one after the other.

@@ -13,7 +13,11 @@ use armnn_network::{SequenceOperation as Sequence, StringOperation};
 use super::context::Context;
 use super::problem::{Problem, Result};
 use super::{
-    activation, attention, casting, classical, classifiers, control_flow, convolution, einsum, elementwise, folding, generation, image, linear_attention, loss, matrix, microsoft, ngrams, normalization, padding, pooling, quantization, quantized_arithmetic, random, rearrangement, recurrent, reduction, repetition, reshaping, resizing, selection, sequences, signal, slicing, strings, training, tree_ensemble,
+    activation, attention, casting, classical, classifiers, control_flow, convolution, einsum,
+    elementwise, folding, generation, image, linear_attention, loss, matrix, microsoft, ngrams,
+    normalization, padding, pooling, quantization, quantized_arithmetic, random, rearrangement,
+    recurrent, reduction, repetition, reshaping, resizing, selection, sequences, signal, slicing,
+    strings, training, tree_ensemble,
 };
 
 /// How an operator type is lowered.
