@@ -1,7 +1,8 @@
 //! Operators on quantized numbers that come with scales and zero points as inputs, and integer
 //! products.
 //!
-//! Sums of products are computed in floating point that holds them exactly, and rounded once.
+//! Sums of products that are outputs are computed in floating point that holds them exactly; those
+//! that are rounded to 8 bits, in Float32.
 
 use armnn_backend_api::{
     BatchMatMulDescriptor, BinaryOperation as Binary, ComparisonDescriptor, ComparisonOperation,
@@ -25,11 +26,10 @@ pub(super) fn q_linear_mat_mul(c: &mut Context<'_, '_>) -> Result {
     let [a, b] = [0, 3].map(|position| c.input_shape(position));
     let (a_shape, b_shape) = (a?, b?);
     let (a_is_vector, b_is_vector) = (a_shape.rank() == 1, b_shape.rank() == 1);
-    let product_type = exact_type(a_shape.dims().last().copied());
-    let a = difference(c, 0, 2, product_type, Along::Rows)?;
-    let b = difference(c, 3, 5, product_type, Along::Columns)?;
+    // What is lost beyond 24 bits is nothing beside the rounding to 8.
+    let a = difference(c, 0, 2, DataType::Float32, Along::Rows)?;
+    let b = difference(c, 3, 5, DataType::Float32, Along::Columns)?;
     let sums = product(c, a, b, a_is_vector, b_is_vector)?;
-    let sums = c.cast(sums, DataType::Float32)?;
     let a_scale = real_parameter(c, 1, Along::Rows)?;
     let b_scale = real_parameter(c, 4, Along::Columns)?;
     let y_scale = real_parameter(c, 6, Along::Rows)?;
@@ -239,7 +239,7 @@ fn channel_groups(behind: usize) -> Vec<Vec<usize>> {
 }
 
 /// Floating point that holds sums of so many products of 8-bit numbers.
-pub(super) fn exact_type(products: Option<i64>) -> DataType {
+fn exact_type(products: Option<i64>) -> DataType {
     match products {
         Some(0..=MOST_PRODUCTS) => DataType::Float32,
         _ => DataType::Float64,

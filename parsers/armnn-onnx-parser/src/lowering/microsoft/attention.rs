@@ -12,7 +12,6 @@ use super::quantized::{difference, parameter};
 use crate::lowering::attention::{scale, scores, split_axis, weighted};
 use crate::lowering::context::Context;
 use crate::lowering::problem::{Problem, Result};
-use crate::lowering::quantized_arithmetic::exact_type;
 
 /// Queries, keys and values, [B, N, S, H].
 struct Heads {
@@ -51,11 +50,9 @@ pub(super) fn attention(c: &mut Context<'_, '_>) -> Result {
 /// weights, mask, zero points of x and of the weights, past keys and values.
 pub(super) fn q_attention(c: &mut Context<'_, '_>) -> Result {
     refuse(c, &["do_rotary", "past_present_share_buffer"])?;
-    let exact = exact_type(c.input_shape(0)?.dims().last().copied());
-    let x = difference(c, 0, 6, exact)?;
-    let weights = difference(c, 1, 7, exact)?;
+    let x = difference(c, 0, 6, DataType::Float32)?;
+    let weights = difference(c, 1, 7, DataType::Float32)?;
     let sums = c.step(BatchMatMulDescriptor::new(false, false), &[x, weights])?;
-    let sums = c.cast(sums, DataType::Float32)?;
     let (x_scale, w_scale) = (parameter(c, 3)?, parameter(c, 4)?);
     let factor = c.binary(Binary::Mul, w_scale, x_scale)?;
     let projected = c.binary(Binary::Mul, sums, factor)?;

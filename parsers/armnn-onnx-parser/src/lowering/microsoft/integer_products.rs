@@ -1,4 +1,5 @@
-//! Products of quantized matrices with real or quantized results.
+//! Products of quantized matrices with real or quantized results. Sums are of Float32: what is lost of
+//! them beyond 24 bits is lost in results of Float32, too.
 
 use armnn_backend_api::{BatchMatMulDescriptor, BinaryOperation as Binary, DataType};
 use armnn_network::TensorId;
@@ -6,17 +7,14 @@ use armnn_network::TensorId;
 use super::quantized::{difference, parameter, rounded_output};
 use crate::lowering::context::Context;
 use crate::lowering::problem::{Problem, Result};
-use crate::lowering::quantized_arithmetic::{dynamic_difference, exact_type};
+use crate::lowering::quantized_arithmetic::dynamic_difference;
 
 /// Inputs: a, real; b, quantized, with its scale and zero point; a bias. a is quantized to UINT8 by
 /// its smallest and its largest element.
 pub(super) fn dynamic_quantize_mat_mul(c: &mut Context<'_, '_>) -> Result {
     let x = c.input(0)?;
-    let inner = c.shape(x)?.dims().last().copied();
     let (a, a_scale) = dynamic_difference(c, x)?;
-    let exact = exact_type(inner);
-    let a = c.cast(a, exact)?;
-    let b = difference(c, 1, 3, exact)?;
+    let b = difference(c, 1, 3, DataType::Float32)?;
     let b_scale = parameter(c, 2)?;
     let factor = c.binary(Binary::Mul, b_scale, a_scale)?;
     real_output(c, [a, b], factor, 4)
@@ -24,9 +22,8 @@ pub(super) fn dynamic_quantize_mat_mul(c: &mut Context<'_, '_>) -> Result {
 
 /// Inputs: a, b, their scales, their zero points, a bias.
 pub(super) fn mat_mul_integer_to_float(c: &mut Context<'_, '_>) -> Result {
-    let exact = exact_type(c.input_shape(0)?.dims().last().copied());
-    let a = difference(c, 0, 4, exact)?;
-    let b = difference(c, 1, 5, exact)?;
+    let a = difference(c, 0, 4, DataType::Float32)?;
+    let b = difference(c, 1, 5, DataType::Float32)?;
     let (a_scale, b_scale) = (parameter(c, 2)?, parameter(c, 3)?);
     let factor = c.binary(Binary::Mul, b_scale, a_scale)?;
     real_output(c, [a, b], factor, 6)
@@ -45,7 +42,6 @@ fn real_output(
         ));
     }
     let sums = c.step(BatchMatMulDescriptor::new(false, false), &[a, b])?;
-    let sums = c.cast(sums, DataType::Float32)?;
     let output = match c.optional_input(bias)? {
         None => c.last().binary(Binary::Mul, sums, factor)?,
         Some(bias) => {
@@ -68,25 +64,23 @@ pub(super) fn q_gemm(c: &mut Context<'_, '_>) -> Result {
             "its matrices are {a_shape} and {b_shape}"
         )));
     }
-    let exact = exact_type(a_shape.dims().get(usize::from(!transpose_a)).copied());
-    let a = difference(c, 0, 2, exact)?;
+    let a = difference(c, 0, 2, DataType::Float32)?;
     // Scales and zero points are of columns, which are rows of what is transposed.
     let mut b = crate::lowering::quantization::plain_input(c, 3)?;
     if transpose_b {
         b = c.transpose(b, &[1, 0])?;
     }
-    let mut b = c.cast(b, exact)?;
+    let mut b = c.cast(b, DataType::Float32)?;
     if c.has_input(5) {
         let zero = parameter(c, 5)?;
-        let zero = c.cast(zero, exact)?;
+        let zero = c.cast(zero, DataType::Float32)?;
         b = c.binary(Binary::Sub, b, zero)?;
     }
     let mut sums = c.step(BatchMatMulDescriptor::new(transpose_a, false), &[a, b])?;
     if let Some(addend) = c.optional_input(6)? {
-        let addend = c.cast(addend, exact)?;
+        let addend = c.cast(addend, DataType::Float32)?;
         sums = c.binary(Binary::Add, sums, addend)?;
     }
-    let sums = c.cast(sums, DataType::Float32)?;
     let (a_scale, b_scale) = (parameter(c, 1)?, parameter(c, 4)?);
     let mut factor = c.binary(Binary::Mul, b_scale, a_scale)?;
     if alpha != 1.0 {
