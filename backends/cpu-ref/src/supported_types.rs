@@ -601,11 +601,7 @@ fn products() {
             true => (&[1, 3, 3, 2], &[1, 2, 2, 2]),
             false => (&[1, 2, 3, 3], &[1, 2, 2, 2]),
         };
-        let w: &[i64] = if is_nhwc {
-            &[2, 2, 2, 2]
-        } else {
-            &[2, 2, 2, 2]
-        };
+        let w: &[i64] = &[2, 2, 2, 2];
         cases.push(case(
             Convolution2dDescriptor::new(layout),
             &[(x, Any), (w, Any), (&[2], Bias)],
@@ -617,9 +613,11 @@ fn products() {
             &[(x, Any), (w, Any), (&[2], Bias)],
             y,
         ));
-        let (w, wide): (&[i64], &[i64]) = match is_nhwc {
-            true => (&[2, 2, 2, 2], &[1, 4, 4, 2]),
-            false => (&[2, 2, 2, 2], &[1, 2, 4, 4]),
+        let w: &[i64] = &[2, 2, 2, 2];
+        let wide: &[i64] = if is_nhwc {
+            &[1, 4, 4, 2]
+        } else {
+            &[1, 2, 4, 4]
         };
         cases.push(case(
             TransposeConvolution2dDescriptor::new(layout),

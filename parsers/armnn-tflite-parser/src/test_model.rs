@@ -282,6 +282,29 @@ pub(crate) fn lower(
     outputs: &[TestTensor],
     options: impl Into<Option<write::BuiltinOptions>>,
 ) -> Result<Network, TfliteParserError> {
+    one_operator(operator, inputs, outputs, options.into()).parse()
+}
+
+/// The same with options of the second union.
+pub(crate) fn lower_second(
+    operator: BuiltinOperator,
+    inputs: &[TestTensor],
+    outputs: &[TestTensor],
+    options: write::BuiltinOptions2,
+) -> Result<Network, TfliteParserError> {
+    let mut model = one_operator(operator, inputs, outputs, None);
+    for operator in model.graph.operators.iter_mut().flatten() {
+        operator.builtin_options_2 = Some(options.clone());
+    }
+    model.parse()
+}
+
+fn one_operator(
+    operator: BuiltinOperator,
+    inputs: &[TestTensor],
+    outputs: &[TestTensor],
+    options: Option<write::BuiltinOptions>,
+) -> TestModel {
     let mut model = TestModel::default();
     let add_input = |tensor: &TestTensor| match tensor.data {
         None => model.input(tensor.clone()),
@@ -292,11 +315,11 @@ pub(crate) fn lower(
         .iter()
         .map(|tensor| model.tensor(tensor.clone()))
         .collect();
-    model.operator(operator, &inputs, &outputs, options.into());
+    model.operator(operator, &inputs, &outputs, options);
     for index in outputs {
         model.output(index);
     }
-    model.parse()
+    model
 }
 
 /// The descriptors of the layers.

@@ -138,9 +138,57 @@ fn tflite_page() -> String {
         }
     }
     assert_eq!(n_read, rows.len(), "a row has no operator");
-    write!(text, "\n## Not read\n\n{}.\n", missing.join(", ")).unwrap();
+    let mut not_read = missing.clone();
+    text.push_str("\n## Not read\n\n");
+    for (names, reason) in REASONS {
+        for name in *names {
+            let at = not_read.iter().position(|missing| missing == name);
+            not_read.remove(at.expect("an operator that is read has a reason why it is not"));
+        }
+        writeln!(text, "- {}: {reason}", names.join(", ")).unwrap();
+    }
+    assert!(not_read.is_empty(), "no reason is given for {not_read:?}");
     text
 }
+
+/// Why operators are not read.
+const REASONS: &[(&[&str], &str)] = &[
+    (
+        &["CONCAT_EMBEDDINGS", "DELEGATE", "STABLEHLO_CUSTOM_CALL"],
+        "no runtime has a meaning for them outside of the program that wrote them",
+    ),
+    (
+        &[
+            "HASHTABLE",
+            "HASHTABLE_FIND",
+            "HASHTABLE_IMPORT",
+            "HASHTABLE_LOOKUP",
+            "HASHTABLE_SIZE",
+            "LSH_PROJECTION",
+            "SKIP_GRAM",
+        ],
+        "of strings, tables of strings, or hashes of them",
+    ),
+    (
+        &[
+            "MULTINOMIAL",
+            "RANDOM_STANDARD_NORMAL",
+            "RANDOM_UNIFORM",
+            "STABLEHLO_RNG_BIT_GENERATOR",
+        ],
+        "random numbers; make them an input of the model",
+    ),
+    (
+        &[
+            "EMBEDDING_LOOKUP_SPARSE",
+            "STABLEHLO_CONVOLUTION",
+            "STABLEHLO_GATHER",
+            "STABLEHLO_SCATTER",
+            "STABLEHLO_SORT",
+        ],
+        "not lowered yet; the plain operators of TFLite beside them are",
+    ),
+];
 
 /// Names for types that mostly go together.
 const GROUPS: [(&str, &[DataType]); 4] = [

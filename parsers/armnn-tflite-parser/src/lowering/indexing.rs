@@ -78,6 +78,9 @@ pub(super) fn sparse_to_dense(context: &mut Context<'_, '_, '_>) -> Result {
 }
 
 /// Rows of a table, which may be quantized where the output is real.
+///
+/// Rows of 4 bits follow each other without gaps. LiteRT 2.3 reads those with an odd number of
+/// elements from other places, which is not followed.
 pub(super) fn embedding_lookup(context: &mut Context<'_, '_, '_>) -> Result {
     let ids = context.input(0)?;
     let table = context.input(1)?;

@@ -12,10 +12,10 @@ use armnn_backend_api::{
 use super::context::Context;
 use super::problem::{Problem, Result};
 use super::{
-    activation, blocks, choice, control_flow, convolution, elementwise, generation, indexing,
-    initializer, matrix, normalization, plain_recurrent, pooling, quantization, rearrangement,
-    recurrent, reduction, reshaping, resizing, selection, spectrum, stablehlo, strided_slice,
-    transpose_convolution, variables,
+    activation, blocks, choice, control_flow, convolution, dot_general, elementwise, generation,
+    indexing, initializer, matrix, normalization, plain_recurrent, pooling, quantization,
+    rearrangement, recurrent, reduce_window, reduction, reshaping, resizing, selection, spectrum,
+    stablehlo, strided_slice, transpose_convolution, variables,
 };
 use crate::model::OperatorCode;
 use crate::schema_generated::BuiltinOperator as Op;
@@ -139,6 +139,7 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
         Op::ReduceMax => (2..=2, |c| reduction::reduce(c, Reduce::Max)),
         Op::ReduceMin => (2..=2, |c| reduction::reduce(c, Reduce::Min)),
         Op::ReduceProd => (2..=2, |c| reduction::reduce(c, Reduce::Prod)),
+        Op::ReduceWindow => (5..=5, reduce_window::reduce_window),
         Op::Relu => (1..=1, |c| activation::plain(c, Activation::ReLu, 0.0, 0.0)),
         Op::Relu0To1 => (1..=1, |c| {
             activation::plain(c, Activation::BoundedReLu, 1.0, 0.0)
@@ -192,6 +193,7 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
         Op::StablehloConvert => (1..=1, stablehlo::convert),
         Op::StablehloCosine => (1..=1, |c| elementwise::unary(c, Unary::Cos)),
         Op::StablehloDivide => (2..=2, |c| elementwise::binary(c, Binary::Div)),
+        Op::StablehloDotGeneral => (2..=2, dot_general::dot_general),
         Op::StablehloDynamicSlice => (1..=9, stablehlo::dynamic_slice),
         Op::StablehloDynamicUpdateSlice => (2..=10, stablehlo::dynamic_update_slice),
         Op::StablehloExponential => (1..=1, |c| elementwise::unary(c, Unary::Exp)),
@@ -211,6 +213,7 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
         Op::StablehloPad => (2..=2, stablehlo::pad),
         Op::StablehloPower => (2..=2, |c| elementwise::binary(c, Binary::Power)),
         Op::StablehloReduce => (2..=usize::MAX, stablehlo::reduce),
+        Op::StablehloReduceWindow => (2..=2, reduce_window::stablehlo_reduce_window),
         Op::StablehloRemainder => (2..=2, |c| elementwise::binary(c, Binary::TruncateMod)),
         Op::StablehloReshape => (1..=1, stablehlo::reshape),
         Op::StablehloRsqrt => (1..=1, |c| elementwise::unary(c, Unary::Rsqrt)),

@@ -287,34 +287,12 @@ pub(super) fn transpose(context: &mut Context<'_, '_, '_>) -> Result {
 /// Values of whole dimensions. What is computed of them stands in a subgraph of one operator.
 pub(super) fn reduce(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<StablehloReduceOptionsRef<'_>>()?;
-    let graphs = &context.lowering.shared.model.subgraphs;
-    let body = usize::try_from(options.body_subgraph_index()?).ok();
-    let body = body.and_then(|index| graphs.get(index));
-    let body = body.ok_or_else(|| Problem::malformed("it has no subgraph"))?;
     if context.input_count() != 2 {
         return Err(Problem::unsupported("several operands"));
     }
-    use BuiltinOperator as Op;
     let input = context.input(0)?;
     let is_boolean = context.info(input)?.data_type == DataType::Boolean;
-    let operators: Vec<_> = body.operators.iter().map(|o| o.code.known()).collect();
-    let operation = match operators[..] {
-        [Some(Op::StablehloAdd | Op::Add)] => (ReduceOperation::Sum, BinaryOperation::Add),
-        [Some(Op::StablehloMultiply | Op::Mul)] => (ReduceOperation::Prod, BinaryOperation::Mul),
-        [Some(Op::StablehloMaximum | Op::Maximum)] => {
-            (ReduceOperation::Max, BinaryOperation::Maximum)
-        }
-        [Some(Op::StablehloMinimum | Op::Minimum)] => {
-            (ReduceOperation::Min, BinaryOperation::Minimum)
-        }
-        [Some(Op::StablehloAnd | Op::LogicalAnd)] if is_boolean => {
-            (ReduceOperation::All, BinaryOperation::BitwiseAnd)
-        }
-        [Some(Op::StablehloOr | Op::LogicalOr)] if is_boolean => {
-            (ReduceOperation::Any, BinaryOperation::BitwiseOr)
-        }
-        _ => return Err(Problem::unsupported("a subgraph other than one operation")),
-    };
+    let operation = body_operation(context, options.body_subgraph_index()?, is_boolean)?;
     let rank = context.shape(input)?.rank();
     let mut axes = Vec::new();
     for axis in list(options.dimensions()?)? {
@@ -340,6 +318,38 @@ pub(super) fn reduce(context: &mut Context<'_, '_, '_>) -> Result {
     }
 }
 
+/// What a subgraph of one operator computes of two values, as a reduction and of elements.
+pub(super) fn body_operation(
+    context: &Context<'_, '_, '_>,
+    index: i32,
+    is_boolean: bool,
+) -> Result<(ReduceOperation, BinaryOperation)> {
+    use BuiltinOperator as Op;
+
+    let graphs = &context.lowering.shared.model.subgraphs;
+    let body = usize::try_from(index).ok();
+    let body = body.and_then(|index| graphs.get(index));
+    let body = body.ok_or_else(|| Problem::malformed("it has no subgraph"))?;
+    let operators: Vec<_> = body.operators.iter().map(|o| o.code.known()).collect();
+    Ok(match operators[..] {
+        [Some(Op::StablehloAdd | Op::Add)] => (ReduceOperation::Sum, BinaryOperation::Add),
+        [Some(Op::StablehloMultiply | Op::Mul)] => (ReduceOperation::Prod, BinaryOperation::Mul),
+        [Some(Op::StablehloMaximum | Op::Maximum)] => {
+            (ReduceOperation::Max, BinaryOperation::Maximum)
+        }
+        [Some(Op::StablehloMinimum | Op::Minimum)] => {
+            (ReduceOperation::Min, BinaryOperation::Minimum)
+        }
+        [Some(Op::StablehloAnd | Op::LogicalAnd)] if is_boolean => {
+            (ReduceOperation::All, BinaryOperation::BitwiseAnd)
+        }
+        [Some(Op::StablehloOr | Op::LogicalOr)] if is_boolean => {
+            (ReduceOperation::Any, BinaryOperation::BitwiseOr)
+        }
+        _ => return Err(Problem::unsupported("a subgraph other than one operation")),
+    })
+}
+
 /// The shape that the file says of the output, which is part of such an operator.
 fn static_shape(context: &Context<'_, '_, '_>) -> Result<Shape> {
     let shape = context.declared_shape(0)?.filter(Shape::is_known);
@@ -347,7 +357,7 @@ fn static_shape(context: &Context<'_, '_, '_>) -> Result<Shape> {
 }
 
 /// A list with an entry for each of a few dimensions.
-fn list(vector: Option<Vector<'_, i64>>) -> Result<Vec<i64>> {
+pub(super) fn list(vector: Option<Vector<'_, i64>>) -> Result<Vec<i64>> {
     let Some(vector) = vector else {
         return Ok(Vec::new());
     };
