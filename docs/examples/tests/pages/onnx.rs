@@ -119,6 +119,9 @@ impl Sample<'_> {
             let number = TYPES.iter().position(|known| *known == name)?;
             i32::try_from(number).ok()
         };
+        // `i:T` is the number of the type.
+        let of_type = format!("i:{}", number("T")?);
+        let attributes = model.attributes.replace("i:T", &of_type);
         let mut graph = GraphProto::default();
         let mut names = Vec::new();
         let inputs = model.inputs.split(' ').filter(|_| model.inputs != "-");
@@ -170,7 +173,7 @@ impl Sample<'_> {
             output: outputs,
             op_type: self.name.to_owned(),
             domain: domain.to_owned(),
-            attribute: model.attributes.split(' ').filter_map(attribute).collect(),
+            attribute: attributes.split(' ').filter_map(attribute).collect(),
             ..NodeProto::default()
         });
         let model = ModelProto {
@@ -263,8 +266,14 @@ pub(super) fn onnx_page() -> String {
     let tables = [
         ("ai.onnx", onnx_rows("operators.rs", "fn entry(")),
         ("ai.onnx.ml", onnx_rows("operators.rs", "fn ml_entry(")),
-        ("ai.onnx.preview", onnx_rows("operators.rs", "fn preview_entry(")),
-        ("ai.onnx.preview.training", onnx_rows("operators.rs", "fn training_entry(")),
+        (
+            "ai.onnx.preview",
+            onnx_rows("operators.rs", "fn preview_entry("),
+        ),
+        (
+            "ai.onnx.preview.training",
+            onnx_rows("operators.rs", "fn training_entry("),
+        ),
     ];
     let microsoft = onnx_rows("microsoft/mod.rs", "fn microsoft_entry(");
     let n = tables.iter().map(|(_, rows)| rows.len()).sum::<usize>() + microsoft.len();
