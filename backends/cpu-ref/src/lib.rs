@@ -18,93 +18,57 @@
 //! * Integers wrap around on overflow, except in Quantize, which saturates, and in Cast of real
 //!   numbers. Cast of integers keeps the lowest bits, as ONNX's and TensorFlow Lite's do.
 //!
-//! A layer is in the file of its name: first which types it takes ([`is_layer_supported`]), then
+//! A layer is in the file of its name, in the folder of its family: first which types it takes ([`is_layer_supported`]), then
 //! its workload, then the kernel, a function of slices, then the tests. A backend that wraps this
 //! one can call [`is_layer_supported`] and [`create_workload`], or make a [`CpuRefModelContext`].
 
-mod activation;
-mod arg_min_max;
-mod batch_mat_mul;
-mod bit_cast;
-mod block;
-mod bucketize;
-mod cast;
-mod col2im;
-mod comparison;
-mod concat;
-mod convolution2d;
-mod convolution_nchw;
-mod convolution_nhwc;
-mod copy;
-mod cumulative;
-mod deform_conv;
-mod depthwise_convolution2d;
-mod det;
-mod detection_post_process;
-mod dft;
-mod element_type;
-mod element_workload;
-mod elementwise_binary;
-mod elementwise_unary;
-mod float_tensors;
-mod float_workload;
-mod fully_connected;
-mod gather;
-mod gather_nd;
-mod grid_sample;
-mod interpolate;
-mod layer_checks;
-mod local_response;
-mod logical_binary;
-mod lookup_table;
-mod loop_nest;
-mod matrix;
-mod max_pool_with_indices;
-mod non_max_suppression;
-mod non_zero;
-mod normalization;
-mod one_hot;
-mod pad;
-mod parallel;
-mod pooling2d;
-mod pooling3d;
-mod prelu;
-mod quantize;
-mod quantized_arithmetic;
-mod range;
-mod real;
-mod reciprocal;
-mod recurrent;
-mod reduce;
-mod repetition;
-mod reshape;
-mod resize;
-mod reverse_sequence;
-mod roi_align;
-mod scatter;
-mod select;
-mod sigmoid_tanh;
-mod sliding_window;
-mod softmax;
-mod split;
-mod stored_numbers;
-mod strided_convolution;
-mod strided_slice;
+mod conversion;
+mod convolution;
+mod detection;
+mod elementwise;
+mod linear_algebra;
+mod loops;
+mod movement;
+mod normalizations;
+mod numbers;
+mod pooling;
+mod reduction;
+mod resampling;
+mod search;
+mod sequence;
 #[cfg(test)]
 mod supported_types;
 #[cfg(test)]
 mod test_harness;
-mod top_k;
-mod transpose;
-mod trilu;
-mod unidirectional_sequence_lstm;
-mod unique;
-mod weighted_sum;
-mod workload_function;
+mod workloads;
 
 use armnn_backend_api::{
     BackendKind, Capabilities, DescriptorRef, HostMemory, IBackendInternal, LayerView,
     ModelContext, ModelHost, Options, Result, Synchronous, Workload,
+};
+
+use crate::{
+    conversion::{bit_cast, bucketize, cast, quantize},
+    convolution::{
+        col2im, convolution2d, deform_conv, depthwise_convolution2d, strided_convolution,
+    },
+    detection::{detection_post_process, non_max_suppression, roi_align},
+    elementwise::{
+        activation, comparison, elementwise_binary, elementwise_unary, logical_binary, prelu,
+        select,
+    },
+    linear_algebra::{batch_mat_mul, det, dft, fully_connected},
+    movement::{
+        block, concat, gather, gather_nd, one_hot, pad, range, repetition, reshape, scatter, split,
+        strided_slice, transpose, trilu,
+    },
+    normalizations::{local_response, normalization, softmax},
+    pooling::{max_pool_with_indices, pooling2d, pooling3d},
+    reduction::{cumulative, reduce},
+    resampling::{grid_sample, interpolate, resize},
+    search::{arg_min_max, non_zero, top_k, unique},
+    sequence::{recurrent, reverse_sequence, unidirectional_sequence_lstm},
+    workloads::layer_checks,
 };
 
 /// The reference backend.

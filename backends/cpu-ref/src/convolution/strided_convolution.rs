@@ -1,0 +1,636 @@
+//! Convolution3d, TransposeConvolution2d and TransposeConvolution3d: sums over windows that are
+//! walked through by strides, whatever the layout.
+//!
+//! Quantized, the rules are those of Convolution2d (TensorFlow Lite's
+//! `reference/integer_ops/transpose_conv.h`, `reference/conv3d.h`).
+
+use armnn_backend_api::{
+    Convolution3dDescriptor, DataLayout, ExecutionContext, LayerView, Result, Synchronous,
+    TransposeConvolution2dDescriptor, TransposeConvolution3dDescriptor, Workload,
+};
+
+use crate::{
+    loops::{
+        loop_nest::dense_strides,
+        matrix::dot,
+        weighted_sum::{
+            self, Activation, Bias, RescalingRule, Sum, WeightedKernel, WeightedLayer,
+            by_weighted_types,
+        },
+    },
+    workloads::{
+        float_workload::{FloatKernel, MAX_INPUTS, float_workload},
+        layer_checks::{
+            FLOATS, dims, input, invalid, num_elements, output, refusal, require_image_layout,
+        },
+        parallel::for_each_chunk,
+    },
+};
+
+fn check(layer: LayerView<'_>) -> Result<()> {
+    match weighted_sum::is_quantized(layer)? {
+        true => weighted_sum::check(layer),
+        false => weighted_sum::check_real(layer, FLOATS),
+    }
+}
+
+fn check_volume_layout(layout: DataLayout) -> Result<()> {
+    match layout {
+        DataLayout::Ndhwc | DataLayout::Ncdhw => Ok(()),
+        other => Err(refusal(format_args!(
+            "the layout is {other}; supported: Ndhwc, Ncdhw"
+        ))),
+    }
+}
+
+pub(crate) fn check_convolution3d(layer: LayerView<'_>, d: &Convolution3dDescriptor) -> Result<()> {
+    check_volume_layout(d.data_layout())?;
+    check(layer)
+}
+
+pub(crate) fn check_transpose2d(
+    layer: LayerView<'_>,
+    d: &TransposeConvolution2dDescriptor,
+) -> Result<()> {
+    require_image_layout(d.data_layout())?;
+    check(layer)
+}
+
+pub(crate) fn check_transpose3d(
+    layer: LayerView<'_>,
+    d: &TransposeConvolution3dDescriptor,
+) -> Result<()> {
+    check_volume_layout(d.data_layout())?;
+    check(layer)
+}
+
+/// Stride, dilation and padding before, of planes, rows and columns.
+type Steps = [[u32; 3]; 3];
+
+pub(crate) fn convolution3d_workload(
+    layer: LayerView<'_>,
+    d: &Convolution3dDescriptor,
+) -> Result<Box<dyn Workload>> {
+    let steps = [
+        [d.stride_z, d.dilation_z, d.pad_front],
+        [d.stride_y, d.dilation_y, d.pad_top],
+        [d.stride_x, d.dilation_x, d.pad_left],
+    ];
+    let weights = match d.data_layout() {
+        DataLayout::Ndhwc => WeightAxes {
+            output: 4,
+            input: 3,
+            first: 0,
+        },
+        _ => WeightAxes {
+            output: 0,
+            input: 1,
+            first: 2,
+        },
+    };
+    workload(layer, steps, d.groups, d.data_layout(), weights, false)
+}
+
+pub(crate) fn transpose2d_workload(
+    layer: LayerView<'_>,
+    d: &TransposeConvolution2dDescriptor,
+) -> Result<Box<dyn Workload>> {
+    let steps = [
+        [1, 1, 0],
+        [d.stride_y, d.dilation_y, d.pad_top],
+        [d.stride_x, d.dilation_x, d.pad_left],
+    ];
+    let weights = transposed_axes(d.data_layout() == DataLayout::Nhwc, 2);
+    workload(layer, steps, d.groups, d.data_layout(), weights, true)
+}
+
+pub(crate) fn transpose3d_workload(
+    layer: LayerView<'_>,
+    d: &TransposeConvolution3dDescriptor,
+) -> Result<Box<dyn Workload>> {
+    let steps = [
+        [d.stride_z, d.dilation_z, d.pad_front],
+        [d.stride_y, d.dilation_y, d.pad_top],
+        [d.stride_x, d.dilation_x, d.pad_left],
+    ];
+    let weights = transposed_axes(d.data_layout() == DataLayout::Ndhwc, 3);
+    workload(layer, steps, d.groups, d.data_layout(), weights, true)
+}
+
+/// [O, ..., I / groups], or [I, O / groups, ...] with channels first.
+fn transposed_axes(channels_last: bool, directions: usize) -> WeightAxes {
+    match channels_last {
+        true => WeightAxes {
+            output: 0,
+            input: directions + 1,
+            first: 1,
+        },
+        false => WeightAxes {
+            output: 1,
+            input: 0,
+            first: 2,
+        },
+    }
+}
+
+/// Where output channels, input channels and the directions are in the shape of the weights.
+#[derive(Clone, Copy)]
+struct WeightAxes {
+    output: usize,
+    input: usize,
+    first: usize,
+}
+
+fn workload(
+    layer: LayerView<'_>,
+    steps: Steps,
+    groups: u32,
+    layout: DataLayout,
+    axes: WeightAxes,
+    is_transposed: bool,
+) -> Result<Box<dyn Workload>> {
+    let windows = Windows::new(layer, steps, groups, layout, axes, is_transposed)?;
+    if let Some(bias) = layer.input(2)
+        && num_elements(layer, bias)? != windows.out_channels
+    {
+        return Err(invalid("there is not one bias for each output channel"));
+    }
+    if !weighted_sum::is_quantized(layer)? {
+        return float_workload(layer, windows);
+    }
+    by_weighted_types!(layer, X, W => QuantizedWindows {
+        layer: WeightedLayer::new(layer, windows.out_channels, RescalingRule::FixedPoint)?,
+        windows: windows.clone(),
+    })
+}
+
+/// What lies along one direction.
+#[derive(Clone, Copy)]
+struct Direction {
+    input: usize,
+    output: usize,
+    taps: usize,
+    stride: usize,
+    dilation: usize,
+    pad: usize,
+    is_transposed: bool,
+}
+
+impl Direction {
+    /// Which input position an output position sees through a tap of the filter.
+    #[inline]
+    fn position(&self, output: usize, tap: usize) -> Option<usize> {
+        let position = if self.is_transposed {
+            let from_start = (output + self.pad).checked_sub(tap.checked_mul(self.dilation)?)?;
+            if from_start % self.stride != 0 {
+                return None;
+            }
+            from_start / self.stride
+        } else {
+            let padded = output * self.stride + tap.checked_mul(self.dilation)?;
+            padded.checked_sub(self.pad)?
+        };
+        (position < self.input).then_some(position)
+    }
+}
+
+/// Strides of a tensor: of batch, channels and the three directions.
+#[derive(Clone, Copy)]
+struct Strides {
+    batch: usize,
+    channel: usize,
+    directions: [usize; 3],
+}
+
+#[derive(Clone)]
+struct Windows {
+    directions: [Direction; 3],
+    input: Strides,
+    /// The batch is the group.
+    weights: Strides,
+    /// Otherwise along output channels.
+    are_groups_along_inputs: bool,
+    /// Of an output channel in its group.
+    weights_output: usize,
+    in_group: usize,
+    out_group: usize,
+    out_channels: usize,
+    channels_last: bool,
+}
+
+impl Windows {
+    fn new(
+        layer: LayerView<'_>,
+        steps: Steps,
+        groups: u32,
+        layout: DataLayout,
+        axes: WeightAxes,
+        is_transposed: bool,
+    ) -> Result<Self> {
+        let from = dims(layer, input(layer, 0)?)?;
+        let weights = dims(layer, input(layer, 1)?)?;
+        let to = dims(layer, output(layer, 0)?)?;
+        let mismatch = || {
+            invalid(format_args!(
+                "weights of shape {weights:?} in {groups} groups do not lead from {from:?} to \
+                 {to:?}"
+            ))
+        };
+        let rank = from.len();
+        if !(4..=5).contains(&rank) || weights.len() != rank || to.len() != rank {
+            return Err(mismatch());
+        }
+        let channels_last = matches!(layout, DataLayout::Nhwc | DataLayout::Ndhwc);
+        let (channel, first) = match channels_last {
+            true => (rank - 1, 1),
+            false => (1, 2),
+        };
+        let n_directions = rank - 2;
+        let (from_strides, weight_strides) = (dense_strides(&from), dense_strides(&weights));
+        // Images are volumes of one plane.
+        let along = |values: &[usize], first: usize| -> [usize; 3] {
+            match n_directions {
+                2 => [1, values[first], values[first + 1]],
+                _ => [values[first], values[first + 1], values[first + 2]],
+            }
+        };
+        let sized = |strides: &[isize]| strides.iter().map(|&s| s as usize).collect::<Vec<_>>();
+        let (from_strides, weight_strides) = (sized(&from_strides), sized(&weight_strides));
+        let (inputs, outputs) = (along(&from, first), along(&to, first));
+        let taps = along(&weights, axes.first);
+        let groups = groups as usize;
+        let (in_channels, out_channels) = (from[channel], to[channel]);
+        // Whole numbers of channels in a group.
+        let [in_group, out_group] =
+            [in_channels, out_channels].map(|n| n.checked_div(groups).unwrap_or(0));
+        let stored_groups = match is_transposed && !channels_last {
+            true => (in_channels, out_group),
+            false => (in_group, out_channels),
+        };
+        let fits = from[0] == to[0]
+            && in_group * groups == in_channels
+            && out_group * groups == out_channels
+            && (weights[axes.input], weights[axes.output]) == stored_groups
+            && steps
+                .iter()
+                .all(|&[stride, dilation, _]| stride > 0 && dilation > 0);
+        if !fits {
+            return Err(mismatch());
+        }
+        let directions = std::array::from_fn(|i| Direction {
+            input: inputs[i],
+            output: outputs[i],
+            taps: taps[i],
+            stride: steps[i][0] as usize,
+            dilation: steps[i][1] as usize,
+            pad: steps[i][2] as usize,
+            is_transposed,
+        });
+        let is_inside = |d: &Direction| {
+            // Positions can be computed.
+            let last = d.output.checked_mul(d.stride)?.checked_add(d.pad)?;
+            last.checked_add(d.taps.checked_mul(d.dilation)?)
+        };
+        if directions.iter().any(|d| is_inside(d).is_none()) {
+            return Err(mismatch());
+        }
+        let (group, weights_output) = match is_transposed && !channels_last {
+            true => (
+                weight_strides[axes.input].saturating_mul(in_group),
+                weight_strides[axes.output],
+            ),
+            false => (
+                weight_strides[axes.output].saturating_mul(out_group),
+                weight_strides[axes.output],
+            ),
+        };
+        Ok(Self {
+            directions,
+            input: Strides {
+                batch: from_strides[0],
+                channel: from_strides[channel],
+                directions: along(&from_strides, first),
+            },
+            weights: Strides {
+                batch: group,
+                channel: weight_strides[axes.input],
+                directions: along(&weight_strides, axes.first),
+            },
+            are_groups_along_inputs: is_transposed && !channels_last,
+            weights_output,
+            in_group,
+            out_group,
+            out_channels,
+            channels_last,
+        })
+    }
+
+    /// Calls `add` with the positions in input and weights of the first channel of each tap that an
+    /// output sees inside of the input.
+    #[inline]
+    fn for_each_tap(
+        &self,
+        batch: usize,
+        channel: usize,
+        [z, y, x]: [usize; 3],
+        mut add: impl FnMut(usize, usize),
+    ) {
+        let (group, in_group) = (channel / self.out_group, channel % self.out_group);
+        let from = batch * self.input.batch + group * self.in_group * self.input.channel;
+        let weights = group * self.weights.batch + in_group * self.weights_output;
+        let [planes, rows, columns] = &self.directions;
+        for kz in 0..planes.taps {
+            let Some(in_z) = planes.position(z, kz) else {
+                continue;
+            };
+            let (from, weights) = (
+                from + in_z * self.input.directions[0],
+                weights + kz * self.weights.directions[0],
+            );
+            for ky in 0..rows.taps {
+                let Some(in_y) = rows.position(y, ky) else {
+                    continue;
+                };
+                let (from, weights) = (
+                    from + in_y * self.input.directions[1],
+                    weights + ky * self.weights.directions[1],
+                );
+                for kx in 0..columns.taps {
+                    if let Some(in_x) = columns.position(x, kx) {
+                        add(
+                            from + in_x * self.input.directions[2],
+                            weights + kx * self.weights.directions[2],
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sets each element of the output: `value` of its batch, channel and position.
+    fn for_each_output<T: Send>(
+        &self,
+        context: &ExecutionContext<'_, Synchronous>,
+        output: &mut [T],
+        value: impl Fn(usize, usize, [usize; 3]) -> T + Sync,
+    ) -> Result<()> {
+        let [planes, rows, columns] = self.directions.map(|d| d.output);
+        let taps: usize = self.directions.iter().map(|d| d.taps).product();
+        let work = output
+            .len()
+            .saturating_mul(taps.saturating_mul(self.in_group));
+        if self.channels_last {
+            let row_len = columns * self.out_channels;
+            return for_each_chunk(context, output, row_len, work, |index, row| {
+                let (y, above) = (index % rows, index / rows);
+                let (z, batch) = (above % planes, above / planes);
+                for (x, pixel) in row.chunks_exact_mut(self.out_channels).enumerate() {
+                    for (channel, out) in pixel.iter_mut().enumerate() {
+                        *out = value(batch, channel, [z, y, x]);
+                    }
+                }
+            });
+        }
+        for_each_chunk(context, output, columns, work, |index, row| {
+            let (y, above) = (index % rows, index / rows);
+            let (z, above) = (above % planes, above / planes);
+            let (channel, batch) = (above % self.out_channels, above / self.out_channels);
+            for (x, out) in row.iter_mut().enumerate() {
+                *out = value(batch, channel, [z, y, x]);
+            }
+        })
+    }
+}
+
+impl FloatKernel for Windows {
+    fn run(
+        &self,
+        context: &ExecutionContext<'_, Synchronous>,
+        _scratch: &mut [f32],
+        [input, weights, bias]: [&[f32]; MAX_INPUTS],
+        output: &mut [f32],
+    ) -> Result<()> {
+        let (step_x, step_w) = (self.input.channel, self.weights.channel);
+        self.for_each_output(context, output, |batch, channel, position| {
+            let mut sum = 0.0;
+            self.for_each_tap(batch, channel, position, |at_x, at_w| {
+                if (step_x, step_w) == (1, 1) {
+                    sum += dot(
+                        &input[at_x..][..self.in_group],
+                        &weights[at_w..][..self.in_group],
+                    );
+                } else {
+                    for i in 0..self.in_group {
+                        sum += input[at_x + i * step_x] * weights[at_w + i * step_w];
+                    }
+                }
+            });
+            sum + bias.get(channel).copied().unwrap_or(0.0)
+        })
+    }
+}
+
+struct QuantizedWindows {
+    windows: Windows,
+    layer: WeightedLayer,
+}
+
+impl<X: Activation> WeightedKernel<X> for QuantizedWindows {
+    fn channel_of_weight(&self, index: usize) -> usize {
+        let windows = &self.windows;
+        let channel = index / windows.weights_output.max(1);
+        if windows.are_groups_along_inputs {
+            let group = index / windows.weights.batch.max(1);
+            return group * windows.out_group + channel % windows.out_group.max(1);
+        }
+        channel % windows.out_channels.max(1)
+    }
+
+    fn run(
+        &self,
+        context: &ExecutionContext<'_, Synchronous>,
+        input: &[i16],
+        weights: &[i16],
+        bias: Bias<'_>,
+        output: &mut [X],
+    ) -> Result<()> {
+        let windows = &self.windows;
+        let (step_x, step_w) = (windows.input.channel, windows.weights.channel);
+        windows.for_each_output(context, output, |batch, channel, position| {
+            let mut sum = X::Sum::ZERO.add(bias.of_channel(channel));
+            windows.for_each_tap(batch, channel, position, |at_x, at_w| {
+                for i in 0..windows.in_group {
+                    sum = sum.add_product(input[at_x + i * step_x], weights[at_w + i * step_w]);
+                }
+            });
+            self.layer.number(sum, channel)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use armnn_backend_api::{DataType, LayerDescriptor, Quantization, Shape, TensorInfo};
+
+    use super::*;
+    use crate::test_harness::{
+        Call, Tensor, assert_close, assert_refused, f32s, sample_values, typed,
+    };
+
+    fn run(d: impl Into<LayerDescriptor>, inputs: &[Tensor], out: &[i64]) -> Vec<f32> {
+        let call = Call::new(d).output(DataType::Float32, Shape::new(out).unwrap());
+        let call = inputs.iter().fold(call, |call, t| call.input(t.clone()));
+        call.run().f32s()
+    }
+
+    fn samples(shape: &[i64]) -> Tensor {
+        let len: i64 = shape.iter().product();
+        f32s(Shape::new(shape).unwrap(), &sample_values(len as usize))
+    }
+
+    #[test]
+    fn each_input_adds_the_filter_times_itself() {
+        // Inputs 1 and 2, two apart; a filter 1 10 100.
+        let mut d = TransposeConvolution2dDescriptor::new(DataLayout::Nhwc);
+        d.stride_x = 2;
+        let input = f32s([1, 1, 2, 1], &[1.0, 2.0]);
+        let weights = f32s([1, 1, 3, 1], &[1.0, 10.0, 100.0]);
+        let found = run(d, &[input.clone(), weights.clone()], &[1, 1, 5, 1]);
+        assert_eq!(found, [1.0, 10.0, 102.0, 20.0, 200.0]);
+        // One less at the left, one more at the right, and a bias.
+        d.pad_left = 1;
+        let bias = f32s([1], &[0.5]);
+        let inputs = [input.clone(), weights.clone(), bias];
+        let found = run(d, &inputs, &[1, 1, 5, 1]);
+        assert_eq!(found, [10.5, 102.5, 20.5, 200.5, 0.5]);
+        d.data_layout = DataLayout::Nchw.0;
+        d.dilation_x = 2;
+        d.pad_left = 0;
+        let inputs = [
+            input.with_type(DataType::Float32, [1, 1, 1, 2]),
+            weights.with_type(DataType::Float32, [1, 1, 1, 3]),
+        ];
+        let found = run(d, &inputs, &[1, 1, 1, 7]);
+        assert_eq!(found, [1.0, 0.0, 12.0, 0.0, 120.0, 0.0, 200.0]);
+    }
+
+    /// [N, C, ...] to [N, ..., C].
+    fn channels_last(values: &[f32], channels: usize, positions: usize) -> Vec<f32> {
+        let at = |n, p, c| values[(n * channels + c) * positions + p];
+        let batches = values.len() / (channels * positions);
+        (0..batches)
+            .flat_map(|n| (0..positions).flat_map(move |p| (0..channels).map(move |c| (n, p, c))))
+            .map(|(n, p, c)| at(n, p, c))
+            .collect()
+    }
+
+    #[test]
+    fn layouts_agree_and_groups_see_their_own_channels() {
+        // Input channels (0, 1) to outputs (0, 1, 2), and (2, 3) to (3, 4, 5).
+        let (input, weights) = (sample_values(2 * 4 * 6), sample_values(4 * 3 * 4));
+        let mut d = TransposeConvolution2dDescriptor::new(DataLayout::Nchw);
+        (d.groups, d.stride_x, d.stride_y) = (2, 2, 1);
+        let first = [f32s([2, 4, 2, 3], &input), f32s([4, 3, 2, 2], &weights)];
+        let first = run(d, &first, &[2, 6, 3, 6]);
+        // The definition, as a sum over what each input adds.
+        let mut expected = vec![0.0; 2 * 6 * 18];
+        for n in 0..2 {
+            for i in 0..4 {
+                for (y, x) in (0..2).flat_map(|y| (0..3).map(move |x| (y, x))) {
+                    for o in 0..3 {
+                        for (ky, kx) in (0..2).flat_map(|y| (0..2).map(move |x| (y, x))) {
+                            let channel = i / 2 * 3 + o;
+                            expected[((n * 6 + channel) * 3 + y + ky) * 6 + 2 * x + kx] += input
+                                [((n * 4 + i) * 2 + y) * 3 + x]
+                                * weights[((i * 3 + o) * 2 + ky) * 2 + kx];
+                        }
+                    }
+                }
+            }
+        }
+        assert_close(&first, &expected, 1e-6);
+        // [I, O / groups, KH, KW] to [O, KH, KW, I / groups].
+        let mut last_weights = vec![0.0; 48];
+        for i in 0..4 {
+            for o in 0..3 {
+                for k in 0..4 {
+                    let channel = i / 2 * 3 + o;
+                    last_weights[(channel * 4 + k) * 2 + i % 2] = weights[(i * 3 + o) * 4 + k];
+                }
+            }
+        }
+        d.data_layout = DataLayout::Nhwc.0;
+        let last = [
+            f32s([2, 2, 3, 4], &channels_last(&input, 4, 6)),
+            f32s([6, 2, 2, 2], &last_weights),
+        ];
+        let last = run(d, &last, &[2, 3, 6, 6]);
+        assert_close(&last, &channels_last(&first, 6, 18), 1e-6);
+    }
+
+    #[test]
+    fn volumes_of_ones_give_the_sum_under_the_window() {
+        let mut d = Convolution3dDescriptor::new(DataLayout::Ncdhw);
+        (d.stride_z, d.pad_front, d.dilation_x) = (2, 1, 2);
+        let input = samples(&[1, 2, 4, 3, 5]);
+        let ones = f32s([1, 2, 2, 2, 2], &[1.0; 16]);
+        let found = run(d, &[input.clone(), ones], &[1, 1, 2, 2, 3]);
+        let values = sample_values(120);
+        let mut expected = vec![];
+        for (z, y, x) in
+            (0..2).flat_map(|z| (0..2).flat_map(move |y| (0..3).map(move |x| (z, y, x))))
+        {
+            let mut sum = 0.0;
+            for tap in 0..16 {
+                let (c, kz, ky, kx) = (tap / 8, tap / 4 % 2, tap / 2 % 2, tap % 2);
+                let Some(in_z) = usize::checked_sub(2 * z + kz, 1) else {
+                    continue;
+                };
+                sum += values[((c * 4 + in_z) * 3 + y + ky) * 5 + x + 2 * kx];
+            }
+            expected.push(sum);
+        }
+        assert_close(&found, &expected, 1e-5);
+        d.data_layout = DataLayout::Ndhwc.0;
+        let last = [
+            f32s([1, 4, 3, 5, 2], &channels_last(&values, 2, 60)),
+            f32s([2, 2, 2, 2, 1], &[1.0; 16]),
+        ];
+        assert_close(&run(d, &last, &[1, 2, 2, 3, 1]), &expected, 1e-5);
+        // A transposed convolution of one input is the filter.
+        let d = TransposeConvolution3dDescriptor::new(DataLayout::Ncdhw);
+        let filter = samples(&[1, 1, 2, 2, 2]);
+        let one = f32s([1, 1, 1, 1, 1], &[2.0]);
+        let found = run(d, &[one, filter], &[1, 1, 2, 2, 2]);
+        let doubled: Vec<f32> = sample_values(8).iter().map(|x| 2.0 * x).collect();
+        assert_eq!(found, doubled);
+    }
+
+    #[test]
+    fn quantized_sums_are_rescaled() {
+        let d = TransposeConvolution2dDescriptor::new(DataLayout::Nhwc);
+        let per_tensor = Quantization::per_tensor;
+        // (5 - 1) 0.5 times 4 · 0.25 is 2, and 3 · 0.25 · 2 = 1.5; in steps of 0.5 from -10: -6, -7.
+        let call = Call::new(d)
+            .input(typed(DataType::QAsymmS8, [1, 1, 1, 1], &[5i8]).quantized(per_tensor(0.5, 1)))
+            .input(typed(DataType::QSymmS8, [1, 1, 2, 1], &[4i8, 3]).quantized(per_tensor(0.25, 0)))
+            .output_info(
+                TensorInfo::new(DataType::QAsymmS8, [1, 1, 2, 1]).quantized(per_tensor(0.5, -10)),
+            );
+        assert_eq!(call.run().elements::<i8>(0), [-6, -7]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_or_an_error() {
+        let d = TransposeConvolution2dDescriptor::new(DataLayout::Ncdhw);
+        let inputs = [samples(&[1, 1, 1, 1]), samples(&[1, 1, 1, 1])];
+        let call = |d: TransposeConvolution2dDescriptor| {
+            let call = Call::new(d).output(DataType::Float32, [1, 1, 1, 1]);
+            inputs.iter().fold(call, |call, t| call.input(t.clone()))
+        };
+        assert_refused(&call(d), &["Ncdhw"]);
+        let mut d = TransposeConvolution2dDescriptor::new(DataLayout::Nhwc);
+        d.groups = 2;
+        assert!(call(d).error().contains("in 2 groups"));
+    }
+}
