@@ -3,6 +3,8 @@
 //! These rules are the widest that make sense for a layer. A backend may support fewer types, and
 //! says so when it is asked for the layer.
 
+mod class;
+
 use armnn_backend_api::{
     BinaryOperation, ComparisonOperation, DataLayout, DataType, LayerDescriptor as D, LayerType,
     Quantization, ReduceOperation, TensorInfo, UnaryOperation,
@@ -11,6 +13,8 @@ use armnn_backend_api::{
 use crate::error::LayerProblem;
 use crate::inference::{input_name, output_name};
 use crate::tensor_rules::takes_quantization;
+
+use self::class::Class;
 
 type Result<T, E = LayerProblem> = std::result::Result<T, E>;
 
@@ -431,75 +435,6 @@ fn output_problem(
         expected,
         found,
     }
-}
-
-/// A set of data types.
-#[derive(Clone, Copy)]
-struct Class {
-    name: &'static str,
-    contains: fn(DataType) -> bool,
-}
-
-impl Class {
-    const REAL: Self = Self {
-        name: "a floating-point or quantized type",
-        contains: |t| is_float(t) || t.is_quantized(),
-    };
-    const FLOAT: Self = Self {
-        name: "a floating-point type",
-        contains: is_float,
-    };
-    const INTEGER: Self = Self {
-        name: "an integer type",
-        contains: is_integer,
-    };
-    const QUANTIZED_8: Self = Self {
-        name: "a quantized type of 8 bits",
-        contains: |t| t.is_quantized() && t.size() == Some(1),
-    };
-    const NUMBER: Self = Self {
-        name: "a floating-point, integer or quantized type",
-        contains: |t| is_float(t) || is_integer(t) || t.is_quantized(),
-    };
-    const COMPARABLE: Self = Self {
-        name: "a floating-point, integer or quantized type, or Boolean",
-        contains: |t| (Self::NUMBER.contains)(t) || t == DataType::Boolean,
-    };
-    const BOOLEAN: Self = Self {
-        name: "Boolean",
-        contains: |t| t == DataType::Boolean,
-    };
-    const CAST: Self = Self {
-        name: "a type without quantization",
-        contains: |t| t.bits().is_some() && !t.is_quantized(),
-    };
-
-    fn contains(self, data_type: DataType) -> bool {
-        (self.contains)(data_type)
-    }
-}
-
-/// Floating-point types that arithmetic is done in; the smaller ones are storage types.
-fn is_float(data_type: DataType) -> bool {
-    matches!(
-        data_type,
-        DataType::Float16 | DataType::BFloat16 | DataType::Float32 | DataType::Float64
-    )
-}
-
-/// Integers that arithmetic is done in; the smaller ones are storage types.
-fn is_integer(data_type: DataType) -> bool {
-    matches!(
-        data_type,
-        DataType::Int8
-            | DataType::Int16
-            | DataType::Signed32
-            | DataType::Signed64
-            | DataType::UInt8
-            | DataType::UInt16
-            | DataType::UInt32
-            | DataType::UInt64
-    )
 }
 
 /// The types around a layer.
