@@ -211,6 +211,7 @@ fn attended(
     masks: &Masks,
 ) -> Result<(Heads, TensorId)> {
     let Heads { q, mut k, mut v } = heads;
+    let new_keys = c.shape(k)?.dims().get(2).copied().unwrap_or(-1);
     let mut past_length = None;
     if let Some((keys, values)) = past {
         past_length = Some(c.shape_step(keys, 2, 3)?);
@@ -219,6 +220,7 @@ fn attended(
     }
     let data_type = c.info(q)?.data_type;
     let lengths = Lengths {
+        batches: c.shape_step(q, 0, 1)?,
         queries: c.shape_step(q, 2, 3)?,
         keys: c.shape_step(k, 2, 3)?,
         past: past_length,
@@ -231,7 +233,9 @@ fn attended(
         bias = Some(mask);
     }
     if c.attributes.flag("unidirectional", false)? {
-        let causal = masks::causal(c, lengths, data_type)?;
+        // Where there are more keys than queries, ONNX Runtime hides none of them from the last one.
+        let may_differ = new_keys < 0 || c.shape(q)?.dims().get(2) != Some(&new_keys);
+        let causal = masks::causal(c, lengths, data_type, may_differ)?;
         bias = masks::sum(c, bias, Some(causal))?;
     }
     if let Some(position) = masks.bias {
