@@ -215,6 +215,7 @@ cosines = lambda rows=12, half=4: np.cos(angles(rows, half)).astype(F)
 sines = lambda rows=12, half=4: np.sin(angles(rows, half)).astype(F)
 for interleaved in (0, 1):
     case(f"rotary_embedding_{interleaved}", "RotaryEmbedding", lambda: [floats(2, 3, 16), np.array([[0, 1, 2], [4, 5, 6]], I64), cosines(), sines()], constants=(2, 3), interleaved=interleaved)
+case("rotary_embedding_dynamic", "RotaryEmbedding", lambda: [floats(2, 3, 16), np.array([[0, 1, 2], [4, 5, 6]], I64), cosines(), sines()], constants=(2, 3), dynamic=(0, 1))
 case("rotary_embedding_offset", "RotaryEmbedding", lambda: [floats(2, 2, 3, 8), np.array([4], I64), cosines(), sines()], constants=(2, 3))
 case("rotary_embedding_part", "RotaryEmbedding", lambda: [floats(2, 3, 16), np.array([[0, 1, 2], [4, 5, 6]], I64), cosines(half=2), sines(half=2)], constants=(2, 3), num_heads=2, rotary_embedding_dim=4)
 gqa = dict(num_heads=4, kv_num_heads=2)
@@ -223,6 +224,9 @@ case("group_query_attention_rotary_prompt", "GroupQueryAttention", lambda: [floa
 case("group_query_attention_token", "GroupQueryAttention", lambda: [floats(2, 1, 64), floats(2, 1, 32), floats(2, 1, 32), floats(2, 2, 5, 16), floats(2, 2, 5, 16), np.array([5, 5], I32), number(6, I32), cosines(half=8), sines(half=8)], constants=(7, 8), outputs=3, do_rotary=1, **gqa)
 case("group_query_attention_packed_window", "GroupQueryAttention", lambda: [floats(1, 1, 128), None, None, floats(1, 2, 6, 16), floats(1, 2, 6, 16), np.array([6], I32), number(7, I32), cosines(half=8), sines(half=8)], constants=(7, 8), outputs=3, do_rotary=1, rotary_interleaved=1, local_window_size=3, softcap=2.0, **gqa)
 case("group_query_attention_long_buffer", "GroupQueryAttention", lambda: [floats(2, 1, 64), floats(2, 1, 32), floats(2, 1, 32), floats(2, 2, 9, 16), floats(2, 2, 9, 16), np.array([5, 4], I32), number(6, I32), cosines(half=8), sines(half=8)], constants=(7, 8), outputs=3, kept=1, do_rotary=1, **gqa)
+
+case("group_query_attention_smooth_prompt", "GroupQueryAttention", lambda: [floats(2, 3, 32), floats(2, 3, 16), floats(2, 3, 16), None, None, np.array([2, 2], I32), number(3, I32)], outputs=3, smooth_softmax=1, **gqa)
+case("group_query_attention_smooth_token", "GroupQueryAttention", lambda: [floats(2, 1, 64), floats(2, 1, 32), floats(2, 1, 32), floats(2, 2, 5, 16), floats(2, 2, 5, 16), np.array([5, 3], I32), number(6, I32)], outputs=3, kept=1, smooth_softmax=1, **gqa)
 
 def packed(bits, *shape):
     return bytes_(*shape[:-1], shape[-1] * bits // 8)
