@@ -153,6 +153,7 @@ fn to_onnx(value: &Value) -> anyhow::Result<model::StoredValue> {
                 element_type,
                 dims: info.shape.dims().to_vec(),
                 data: Some(bytes.into()),
+                strings: None,
             })
         }
         Value::Strings(strings) => model::StoredValue::Strings {

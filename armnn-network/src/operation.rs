@@ -302,6 +302,13 @@ impl SequenceOperation {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StringOperation {
+    /// No inputs; always the same tensor.
+    Constant {
+        /// Its shape, all of which is known.
+        shape: Shape,
+        /// Its strings, row-major, as many as the shape says.
+        strings: Vec<String>,
+    },
     /// Two tensors, which broadcast; whether pairs are equal (Boolean).
     Equal,
     /// Two tensors, which broadcast; pairs behind each other.
@@ -352,6 +359,7 @@ impl StringOperation {
     /// ONNX's name.
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Constant { .. } => "Constant",
             Self::Equal => "Equal",
             Self::Concat => "StringConcat",
             Self::Normalize { .. } => "StringNormalizer",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use armnn_backend_api::{DataType, Quantization, Shape, TensorInfo};
 use armnn_network::{
     LoopBody, Network, NetworkBuilder, RuntimeOperation, ScanAxis, ScanBody, SequenceOperation,
-    TensorId, ValueType, VariableValue,
+    StringOperation, TensorId, ValueType, VariableValue,
 };
 
 fn boolean() -> TensorInfo {
@@ -135,6 +135,40 @@ fn sequences_may_be_only_so_deep() {
     assert!(add(&mut builder, SequenceOperation::Optional, &[x]).is_err());
     let deeper = sequence(builder.value_type(x).unwrap());
     assert!(builder.add_value_input("y", deeper).is_err());
+}
+
+#[test]
+fn tensors_of_a_sequence_are_joined_along_an_axis_that_they_are_known_to_have() {
+    let concat = |new_axis| SequenceOperation::Concat { axis: 0, new_axis };
+    let mut builder = NetworkBuilder::new();
+    let of_any = sequence(ValueType::unknown());
+    let of_any = builder.add_value_input("any", of_any).unwrap();
+    let error = add(&mut builder, concat(false), &[of_any]).unwrap_err();
+    assert!(error.contains("declare how many dimensions"), "{error}");
+    let x = builder.add_input_layer("x", f32(&[])).unwrap();
+    let of_numbers = add(&mut builder, SequenceOperation::Construct, &[x, x]).unwrap();
+    let list = add(&mut builder, concat(true), &[of_numbers]).unwrap();
+    let list = builder.value_type(list).unwrap();
+    assert_eq!(list, ValueType::Tensor(f32(&[Shape::UNKNOWN])));
+}
+
+#[test]
+fn a_constant_has_as_many_strings_as_its_shape_says() {
+    let with = |count: usize| {
+        let operation = RuntimeOperation::Strings(StringOperation::Constant {
+            shape: Shape::from([2]),
+            strings: vec!["a".to_owned(); count],
+        });
+        let mut builder = NetworkBuilder::new();
+        let outputs = builder.add_runtime_layer("strings", operation, &[]);
+        outputs.map(|ids| builder.value_type(ids[0]).unwrap())
+    };
+    let error = with(3).unwrap_err().to_string();
+    assert!(
+        error.contains("3 strings are given for the shape [2]"),
+        "{error}"
+    );
+    assert_eq!(with(2).unwrap(), ValueType::Strings(Shape::from([2])));
 }
 
 /// A loop of a body that gives the sequence that it is given after it was put into `wrap`.

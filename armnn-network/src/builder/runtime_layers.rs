@@ -355,7 +355,17 @@ fn sequence_outputs(
             ValueType::Tensor(info) => {
                 let mut dims = info.shape.dims().to_vec();
                 let at = position(*axis, dims.len() + usize::from(*new_axis));
-                let at = at.ok_or_else(|| fits("input", format!("axis {axis} of {info}")))?;
+                let no_axis = || {
+                    let mut problem = format!("axis {axis} of {info}");
+                    if ValueType::Tensor(info.clone()) == ValueType::unknown() {
+                        problem.push_str(
+                            ", which also stands for tensors that nothing is said of: declare how \
+                             many dimensions those of the sequence have",
+                        );
+                    }
+                    fits("input", problem)
+                };
+                let at = at.ok_or_else(no_axis)?;
                 if *new_axis {
                     dims.insert(at, Shape::UNKNOWN);
                 } else {

@@ -24,6 +24,16 @@ pub(super) fn string_outputs(
     };
     let tensor = |data_type, shape| ValueType::Tensor(TensorInfo::new(data_type, shape));
     Ok(match operation {
+        StringOperation::Constant { shape, strings } => {
+            if shape.num_elements() != Some(strings.len() as u64) {
+                let found = strings.len();
+                return Err(LayerProblem::Body {
+                    body: "operation",
+                    problem: format!("{found} strings are given for the shape {shape}"),
+                });
+            }
+            vec![ValueType::Strings(*shape)]
+        }
         StringOperation::Equal => {
             vec![tensor(DataType::Boolean, broadcast(shape(0)?, shape(1)?)?)]
         }

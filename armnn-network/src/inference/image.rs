@@ -345,6 +345,24 @@ mod tests {
     }
 
     #[test]
+    fn rounding_up_makes_one_window_of_an_input_that_is_smaller() {
+        let mut d = Pooling2dDescriptor::new(PoolingAlgorithm::Max, 3, 2, NHWC);
+        (d.stride_x, d.stride_y) = (2, 2);
+        d.output_shape_rounding = OutputShapeRounding::Ceiling.0;
+        // Rows: (1 - 2) / 2 + 1 = 0.5; columns: (2 - 3) / 2 + 1 = 0.5.
+        let input = [Shape::from([1, 1, 2, 1])];
+        assert_eq!(shape_after(d, &input), Ok(Shape::from([1, 1, 1, 1])));
+        // Columns: (1 - 3) / 2 + 1 = 0.
+        let smaller = [Shape::from([1, 1, 1, 1])];
+        let none = LayerProblem::Window {
+            direction: "columns",
+            extent: 3,
+            padded: 1,
+        };
+        assert_eq!(shape_after(d, &smaller), Err(none));
+    }
+
+    #[test]
     fn rounding_up_adds_no_window_of_padding_alone() {
         let mut d = Pooling2dDescriptor::new(PoolingAlgorithm::Max, 2, 2, NHWC);
         (d.stride_x, d.stride_y, d.pad_bottom) = (3, 3, 1);

@@ -93,14 +93,18 @@ impl Windows {
         };
         let [before, after] = self.pad.map(i64::from);
         let padded = input.checked_add(before + after).ok_or(overflow)?;
+        let stride = i64::from(self.stride);
         if extent > padded {
+            // Rounded up from above -1 + 1: a single window, which reaches beyond the padding.
+            if self.ceiling && extent - padded < stride && input > 0 {
+                return Ok(1);
+            }
             return Err(LayerProblem::Window {
                 direction: self.direction,
                 extent,
                 padded,
             });
         }
-        let stride = i64::from(self.stride);
         let span = padded - extent;
         let steps = span / stride;
         let one_more = self.ceiling

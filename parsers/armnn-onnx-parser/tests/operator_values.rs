@@ -323,3 +323,25 @@ fn features_are_scaled_filled_in_and_normalized() {
     ];
     assert_eq!(ml("LinearRegressor", &[3.0, 5.0], &linear), [13.5]);
 }
+
+/// Windows of 3 with a stride of 2 over 2 elements: (2 - 3) / 2 + 1 = 0.5, rounded up 1.
+#[test]
+fn a_window_that_is_larger_than_the_input_is_one_where_sizes_are_rounded_up() {
+    let x = || vec![floats(&[1, 1, 2], &[2.0, 5.0])];
+    let attributes = [
+        ints("kernel_shape", &[3]),
+        ints("strides", &[2]),
+        int("ceil_mode", 1),
+    ];
+    let pooled = |op_type| outputs("", 19, op_type, x(), &attributes, 1).remove(0);
+    assert_eq!(
+        found(&pooled("MaxPool")).elements::<f32>(),
+        Some(&[5.0][..])
+    );
+    // (2 + 5) / 2.
+    let mean = pooled("AveragePool");
+    assert_eq!(found(&mean).elements::<f32>(), Some(&[3.5][..]));
+    let both = outputs("", 12, "MaxPool", x(), &attributes, 2);
+    assert_eq!(found(&both[0]).elements::<f32>(), Some(&[5.0][..]));
+    assert_eq!(found(&both[1]).elements::<i64>(), Some(&[1][..]));
+}

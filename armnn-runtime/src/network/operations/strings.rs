@@ -8,6 +8,10 @@ use crate::value::{StringTensor, Value};
 
 pub(super) fn execute(layer: &Layer<'_>, operation: &StringOperation) -> Result<Vec<Value>> {
     match operation {
+        StringOperation::Constant {
+            shape,
+            strings: all,
+        } => Ok(vec![strings(layer, *shape, all.clone())?]),
         StringOperation::Equal => {
             let (shape, equal) = pairs(layer, |x, y| u8::from(x == y))?;
             let mut tensor = layer.new_tensor(TensorInfo::new(DataType::Boolean, shape))?;

@@ -218,14 +218,7 @@ impl<'c, 'm> Context<'c, 'm> {
 
     /// Pays for bytes that the file does not have: many nodes may make constants of one that it has.
     pub(super) fn pay_for(&mut self, bytes: usize) -> Result {
-        let left = self.lowering.shared.generation_budget.checked_sub(bytes);
-        self.lowering.shared.generation_budget = left.ok_or_else(|| {
-            Problem::unsupported(format!(
-                "a constant of {bytes} bytes; those that a model makes may take {} MiB in all",
-                super::MOST_GENERATED >> 20
-            ))
-        })?;
-        Ok(())
+        self.lowering.pay_for(bytes)
     }
 
     /// Makes an output what an input is.

@@ -39,6 +39,7 @@ pub(super) fn convolution(
     last: bool,
 ) -> Result<TensorId> {
     let directions = windows.size.len();
+    input = windows.padded(c, input, 0.0)?;
     if directions == 1 {
         let groups = rows_groups(1);
         input = c.merge_step(input, &groups)?;
@@ -123,6 +124,20 @@ pub(super) fn conv_transpose(c: &mut Context<'_, '_>) -> Result {
                 )
             }
         };
+        let is_same = matches!(mode, AutoPad::SameUpper | AutoPad::SameLower);
+        if is_same && said.is_none() && spatial[at] < 0 {
+            // (input - 1) stride + extent less the padding is input stride, whatever the input.
+            // Less padding behind comes to the same as more elements there.
+            let total = windows.extent(at).checked_add(more[at]);
+            let total = total.and_then(|n| n.checked_sub(stride));
+            let total = total.filter(|&n| n >= 0).ok_or_else(unknown_size)?;
+            let (before, after) =
+                halves(total, mode == AutoPad::SameUpper).ok_or_else(too_large)?;
+            let after = i64::from(after) - more[at];
+            windows.before[at] = before;
+            windows.after[at] = u32::try_from(after).map_err(|_| unknown_size())?;
+            continue;
+        }
         let wanted = match (&said, mode) {
             (Some(said), _) => Some(said[at]),
             (None, AutoPad::SameUpper | AutoPad::SameLower) => Some(
@@ -229,6 +244,7 @@ pub(super) fn deform_conv(c: &mut Context<'_, '_>) -> Result {
         )));
     }
     let w = windows(c, &spatial, Some(&size))?;
+    w.check_padding_is_known()?;
     let offset_groups = c.attributes.int("offset_group", 1)?;
     let descriptor = DeformConvDescriptor {
         pad_left: w.before[1],
@@ -419,7 +435,14 @@ mod tests {
         let more = single(11, "Conv", &[1, 4, 9, 9, 9, 9], &more, &[]);
         assert_refused(more, "windows over 4 dimensions");
         let same = [text("auto_pad", "SAME_UPPER")];
-        let unknown = single(11, "Conv", &[1, 4, -1, 9], &weights(), &same);
+        let weights = [zeros("w", &[8, 4, 3, 3]), zeros("o", &[1, 18, 9, 9])];
+        let unknown = single(
+            19,
+            "DeformConv",
+            &[1, 4, -1, 9],
+            &weights,
+            &[&same[..], &[list("strides", &[2, 2])]].concat(),
+        );
         assert_refused(unknown, "a size that is not known");
     }
 }

@@ -406,7 +406,7 @@ impl Context<'_, '_> {
     }
 }
 
-fn single(ids: &[TensorId]) -> Result<TensorId> {
+pub(super) fn single(ids: &[TensorId]) -> Result<TensorId> {
     match ids {
         [id] => Ok(*id),
         _ => Err(Problem::malformed(format!("it has {} outputs", ids.len()))),

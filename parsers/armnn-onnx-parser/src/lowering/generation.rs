@@ -6,6 +6,7 @@ use armnn_network::{ParameterRule, TensorId};
 use super::constant::Constant;
 use super::context::{Context, described};
 use super::problem::{Problem, Result};
+use super::strings;
 
 /// The most elements that a shape is filled with when the model is read.
 const MOST_FILLED: usize = 4096;
@@ -13,7 +14,11 @@ const MOST_FILLED: usize = 4096;
 /// Exactly one attribute holds the value.
 pub(super) fn constant(c: &mut Context<'_, '_>) -> Result {
     let constant = if let Some(tensor) = c.attributes.tensor("value")? {
-        Constant::of_tensor(&c.lowering.model.tensor(tensor)?)?
+        let tensor = c.lowering.model.tensor(tensor)?;
+        if let Some(strings) = &tensor.strings {
+            return string_constant(c, &tensor.dims, strings::texts(strings)?);
+        }
+        Constant::of_tensor(&tensor)?
     } else if let Some(value) = c.attributes.optional_float("value_float")? {
         Constant::reals(DataType::Float32, &[], &[value.into()])?
     } else if let Some(values) = c.attributes.floats("value_floats")? {
@@ -28,12 +33,22 @@ pub(super) fn constant(c: &mut Context<'_, '_>) -> Result {
         return Err(Problem::unsupported(
             "a sparse constant; convert the model without sparsity",
         ));
-    } else if c.attributes.has("value_string") || c.attributes.has("value_strings") {
-        return Err(Problem::unsupported("a constant of strings"));
+    } else if c.attributes.has("value_string") {
+        let text = c.attributes.text("value_string", "")?.to_owned();
+        return string_constant(c, &[], vec![text]);
+    } else if let Some(texts) = c.attributes.texts("value_strings")? {
+        let texts: Vec<String> = texts.into_iter().map(str::to_owned).collect();
+        return string_constant(c, &[length(&texts)?], texts);
     } else {
         return Err(Problem::malformed("it has no value"));
     };
     c.bind_constant(0, constant)
+}
+
+fn string_constant(c: &mut Context<'_, '_>, dims: &[i64], strings: Vec<String>) -> Result {
+    let name = c.layer_name(0);
+    let id = c.lowering.string_constant(&name, dims, strings)?;
+    c.bind_tensor(0, id)
 }
 
 /// One element, everywhere in a shape. Where the shape is known, a constant up to some size.

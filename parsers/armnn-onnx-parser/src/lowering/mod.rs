@@ -264,7 +264,8 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// The constant that a value is, if it is one.
+    /// The constant of numbers that a value is, if it is one; one of strings becomes a tensor of the
+    /// network.
     fn constant(&mut self, index: usize) -> Result<Option<Rc<Constant>>> {
         match &self.states[index] {
             State::Constant(constant, _) => return Ok(Some(Rc::clone(constant))),
@@ -276,6 +277,22 @@ impl<'m> Lowering<'m> {
             State::Pending => {}
         }
         let value = &self.graph.values[index];
+        if let Some(tensor) = &value.tensor
+            && let Some(texts) = &tensor.strings
+        {
+            let added = strings::texts(texts)
+                .and_then(|texts| self.string_constant(&value.name, &tensor.dims, texts));
+            return match added {
+                Ok(id) => {
+                    self.states[index] = State::Ready(id);
+                    Ok(None)
+                }
+                Err(problem) => {
+                    self.states[index] = State::Refused;
+                    Err(in_value(problem, value))
+                }
+            };
+        }
         let constant = match &value.tensor {
             Some(tensor) => Constant::of_tensor(tensor),
             None if value.is_sparse => Err(Problem::unsupported(
@@ -302,7 +319,10 @@ impl<'m> Lowering<'m> {
             return Ok(id);
         }
         let Some(constant) = self.constant(index)? else {
-            return Err(Problem::Unavailable);
+            return match self.states[index] {
+                State::Ready(id) => Ok(id),
+                _ => Err(Problem::Unavailable),
+            };
         };
         let value = &self.graph.values[index];
         let id = self
@@ -310,6 +330,17 @@ impl<'m> Lowering<'m> {
             .map_err(|problem| in_value(problem, value))?;
         self.states[index] = State::Constant(constant, Some(id));
         Ok(id)
+    }
+
+    fn pay_for(&mut self, bytes: usize) -> Result {
+        let left = self.shared.generation_budget.checked_sub(bytes);
+        self.shared.generation_budget = left.ok_or_else(|| {
+            Problem::unsupported(format!(
+                "a constant of {bytes} bytes; those that a model makes may take {} MiB in all",
+                MOST_GENERATED >> 20
+            ))
+        })?;
+        Ok(())
     }
 
     fn add_constant(&mut self, name: &str, constant: &Constant) -> Result<TensorId> {

@@ -42,6 +42,9 @@ pub(super) fn pooling(
     padding_counts: bool,
     last: bool,
 ) -> Result<TensorId> {
+    if windows.is_padded_apart {
+        return padded_pooling(c, input, algorithm, windows, padding_counts, last);
+    }
     let output_shape_rounding = rounding(c, windows)?;
     let padding_method = match padding_counts {
         true => PaddingMethod::IgnoreValue.0,
@@ -96,6 +99,44 @@ pub(super) fn pooling(
     c.merge_step(output, &no_rows_groups())
 }
 
+/// The same, where the padding follows from sizes that are not known yet: it is put around the input
+/// first.
+fn padded_pooling(
+    c: &mut Context<'_, '_>,
+    input: TensorId,
+    algorithm: PoolingAlgorithm,
+    windows: &Windows,
+    padding_counts: bool,
+    last: bool,
+) -> Result<TensorId> {
+    let data_type = c.info(input)?.data_type;
+    let value = match (algorithm, data_type) {
+        (PoolingAlgorithm::Max, DataType::Int8) => i8::MIN.into(),
+        (PoolingAlgorithm::Max, DataType::UInt8) => 0.0,
+        (PoolingAlgorithm::Max, _) => f64::NEG_INFINITY,
+        _ => 0.0,
+    };
+    let x = windows.padded(c, input, value)?;
+    let plain = Windows {
+        is_padded_apart: false,
+        ..windows.clone()
+    };
+    if algorithm != PoolingAlgorithm::Average || padding_counts {
+        return pooling(c, x, algorithm, &plain, padding_counts, last);
+    }
+    // The sum of the elements that are there, by how many there are.
+    let sums = pooling(c, x, PoolingAlgorithm::Sum, &plain, false, false)?;
+    let one = c.number(data_type, &[], &[1.0])?;
+    let ones = c.integers(&[1, 1])?;
+    let sizes = c.shape_step(input, 2, 2 + windows.size.len())?;
+    let dims = c.step(ConcatDescriptor { axis: 0 }, &[ones, sizes])?;
+    let ones = c.step_deferred(ParameterRule::Fill, &[one], &[Some(dims)])?;
+    let ones = windows.padded(c, ones, 0.0)?;
+    let counts = pooling(c, ones, PoolingAlgorithm::Sum, &plain, false, false)?;
+    c.is_last = last;
+    c.binary(Binary::Div, sums, counts)
+}
+
 fn rounding(c: &Context<'_, '_>, windows: &Windows) -> Result<u32> {
     let round_up = c.attributes.flag("ceil_mode", false)? && !windows.is_same;
     Ok(match round_up {
@@ -105,6 +146,7 @@ fn rounding(c: &Context<'_, '_>, windows: &Windows) -> Result<u32> {
 }
 
 fn with_indices(c: &mut Context<'_, '_>, windows: &Windows, column_major: bool) -> Result {
+    windows.check_padding_is_known()?;
     let mut descriptor = described(MaxPoolWithIndicesDescriptor::new(&windows.size))?;
     for at in 0..windows.size.len() {
         descriptor.stride[at] = windows.stride[at];

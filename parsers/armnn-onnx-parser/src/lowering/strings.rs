@@ -1,15 +1,17 @@
 //! Tensors of strings, which the runtime handles itself.
 
 use armnn_backend_api::DataType;
-use armnn_network::{LetterCase, Pattern, RuntimeOperation, StringOperation, ValueType};
+use armnn_network::{LetterCase, Pattern, RuntimeOperation, StringOperation, TensorId, ValueType};
 use bytes::Bytes;
 use std::collections::HashMap;
 
+use super::Lowering;
 use super::constant::Constant;
 use super::context::Context;
 use super::control_flow::emit_runtime;
+use super::emission::single;
 use super::problem::{Problem, Result};
-use crate::proto::TensorProto;
+use super::tensor_info::shape;
 
 /// How many strings a table may have: more than any model's.
 const MOST_KEYS: usize = 1 << 20;
@@ -88,7 +90,7 @@ pub(super) fn label_encoder(c: &mut Context<'_, '_>) -> Result {
     let keys: Vec<String> = match c.attributes.texts("keys_strings")? {
         Some(keys) => keys.into_iter().map(str::to_owned).collect(),
         None => match c.attributes.tensor("keys_tensor")? {
-            Some(tensor) => texts(tensor)?,
+            Some(tensor) => texts(&tensor.string_data)?,
             None => return Err(Problem::unsupported("keys that are no strings")),
         },
     };
@@ -152,8 +154,34 @@ pub(super) fn label_encoder(c: &mut Context<'_, '_>) -> Result {
     )
 }
 
-fn texts(tensor: &TensorProto) -> Result<Vec<String>> {
-    let texts = tensor.string_data.iter();
+impl Lowering<'_> {
+    /// Adds a constant of strings, which is an operation of the runtime.
+    pub(super) fn string_constant(
+        &mut self,
+        name: &str,
+        dims: &[i64],
+        strings: Vec<String>,
+    ) -> Result<TensorId> {
+        let shape = shape(dims)?;
+        if shape.num_elements() != Some(strings.len() as u64) {
+            let found = strings.len();
+            return Err(Problem::malformed(format!(
+                "it has {found} strings, but its dimensions are {dims:?}"
+            )));
+        }
+        let bytes: usize = strings
+            .iter()
+            .map(|text| text.len() + size_of::<String>())
+            .sum();
+        self.pay_for(bytes)?;
+        let operation = RuntimeOperation::Strings(StringOperation::Constant { shape, strings });
+        let ids = self.builder.add_runtime_layer(name, operation, &[])?;
+        single(&ids)
+    }
+}
+
+pub(super) fn texts(strings: &[Bytes]) -> Result<Vec<String>> {
+    let texts = strings.iter();
     texts
         .map(|text| String::from_utf8(text.to_vec()))
         .collect::<std::result::Result<_, _>>()

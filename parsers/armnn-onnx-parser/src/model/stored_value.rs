@@ -218,6 +218,7 @@ mod tests {
             element_type: ElementType::FLOAT,
             dims: vec![1],
             data: Some(Bytes::copy_from_slice(&2.5f32.to_le_bytes())),
+            strings: None,
         });
         let strings = StoredValue::Strings {
             dims: vec![2, 1],

@@ -20,6 +20,8 @@ pub struct Tensor {
     /// The elements, dense, row-major, little-endian, as many as the dimensions say; packed where
     /// they are smaller than a byte. None for elements without a fixed size, such as strings.
     pub data: Option<Bytes>,
+    /// The elements of a tensor of strings, which have not been looked at; none of other types.
+    pub strings: Option<Vec<Bytes>>,
 }
 
 impl Tensor {
@@ -57,7 +59,7 @@ impl fmt::Debug for Tensor {
 /// Where the elements are, by `TensorProto::data_location`.
 const EXTERNAL: i32 = 1;
 
-pub(super) fn decode(proto: TensorProto, files: &ExternalFiles) -> Result<Tensor, Fault> {
+pub(super) fn decode(mut proto: TensorProto, files: &ExternalFiles) -> Result<Tensor, Fault> {
     let element_type = ElementType(proto.data_type);
     let dims = proto.dims.clone();
     if let Some(dim) = dims.iter().find(|dim| **dim < 0) {
@@ -66,6 +68,8 @@ pub(super) fn decode(proto: TensorProto, files: &ExternalFiles) -> Result<Tensor
     if proto.segment.is_some() {
         return Err(Fault::new("it is a part of a larger tensor"));
     }
+    let is_of_strings = element_type == ElementType::STRING;
+    let strings = is_of_strings.then(|| std::mem::take(&mut proto.string_data));
     let data = match element_type.bits() {
         None => None,
         Some(bits) => {
@@ -78,6 +82,7 @@ pub(super) fn decode(proto: TensorProto, files: &ExternalFiles) -> Result<Tensor
         element_type,
         dims,
         data,
+        strings,
     })
 }
 

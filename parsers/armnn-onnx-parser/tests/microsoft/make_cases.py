@@ -130,6 +130,7 @@ case("q_linear_leaky_relu_halves", "QLinearLeakyRelu", lambda: [bytes_(4, 16), q
 case("q_linear_concat_halves", "QLinearConcat", lambda: [half, odd, bytes_(2, 9), quarter, odd, bytes_(2, 9), half, number(6, U8)], constants=(0, 1, 3, 4, 6, 7), axis=1)
 case("q_linear_where_halves", "QLinearWhere", lambda: [random.random((2, 20)) > 0.5, bytes_(2, 20), quarter, odd, bytes_(20), half, number(6, U8), half, number(99, U8)], constants=(2, 3, 5, 6, 7, 8))
 case("q_linear_average_pool_halves", "QLinearAveragePool", lambda: [bytes_(1, 2, 8, 8), half, odd, half, number(9, U8)], constants=(1, 2, 3, 4), kernel_shape=[2, 2])
+case("q_linear_average_pool_ceiling", "QLinearAveragePool", lambda: [bytes_(1, 2, 6, 6), number(0.05), number(128, U8), number(0.04), number(110, U8)], constants=(1, 2, 3, 4), kernel_shape=[3, 2], pads=[0, 1, 0, 0], strides=[2, 2], ceil_mode=1, count_include_pad=1)
 case("q_linear_global_average_pool_halves", "QLinearGlobalAveragePool", lambda: [bytes_(2, 16, 2, 2), half, odd, half, number(9, U8)], constants=(1, 2, 3, 4))
 case("q_gemm_halves", "QGemm", lambda: [bytes_(6, 5), half, odd, bytes_(5, 7), quarter, number(3, U8), None, number(16.0), number(9, U8)], constants=(1, 2, 3, 4, 5, 7, 8))
 case("q_linear_softmax_coarse", "QLinearSoftmax", lambda: [
@@ -192,6 +193,8 @@ for tag, m in (("none", lambda: None), ("raw", mask), ("lengths", lambda: np.arr
                ("queries", lambda: (random.random((2, 4, 4)) > 0.3).astype(I32) | np.eye(4, dtype=I32))):
     case(f"attention_mask_{tag}", "Attention", lambda: [floats(2, 4, 6), floats(6, 24, scale=0.5), floats(24), m()], constants=(1, 2), num_heads=2)
 case("attention_dynamic", "Attention", lambda: [floats(2, 4, 6), floats(6, 24, scale=0.5), floats(24), mask()], constants=(1, 2), dynamic=(0, 3), num_heads=2)
+for tag, m in (("lengths", lambda: np.array([4, 2], I32)), ("ends_and_starts", lambda: np.array([4, 3, 0, 1], I32))):
+    case(f"attention_dynamic_mask_{tag}", "Attention", lambda: [floats(2, 4, 6), floats(6, 24, scale=0.5), floats(24), m()], constants=(1, 2), dynamic=(0, 3), num_heads=2)
 case("attention_unidirectional_past", "Attention", lambda: [floats(2, 3, 6), floats(6, 24, scale=0.5), floats(24), None, floats(2, 2, 2, 4, 4)], constants=(1, 2), outputs=2, num_heads=2, unidirectional=1)
 case("attention_hidden_sizes_bias", "Attention", lambda: [floats(2, 4, 6), floats(6, 28, scale=0.5), floats(28), None, None, floats(1, 2, 4, 4)], constants=(1, 2), num_heads=2, qkv_hidden_sizes=[8, 8, 12], scale=0.3)
 case("q_attention", "QAttention", lambda: [
@@ -202,6 +205,9 @@ case("multi_head_attention", "MultiHeadAttention", lambda: [floats(2, 3, 8), flo
 case("multi_head_attention_padding", "MultiHeadAttention", lambda: [floats(2, 3, 8), floats(2, 5, 8), floats(2, 5, 12), floats(28), np.array([5, 3], I32)], constants=(3,), num_heads=2)
 case("multi_head_attention_mask_bias", "MultiHeadAttention", lambda: [floats(2, 3, 8), floats(2, 5, 8), floats(2, 5, 8), None, np.array([[1] * 5, [1, 1, 1, 0, 0]], I32), floats(1, 2, 3, 5)], num_heads=2)
 case("multi_head_attention_past", "MultiHeadAttention", lambda: [floats(2, 3, 8), floats(2, 3, 8), floats(2, 3, 8), floats(24), None, None, floats(2, 2, 4, 4), floats(2, 2, 4, 4)], constants=(3,), outputs=3, num_heads=2, unidirectional=1)
+for tag, dynamic in (("", ()), ("_dynamic", (0, 1, 2))):
+    case(f"multi_head_attention_unidirectional_one_query{tag}", "MultiHeadAttention", lambda: [floats(2, 1, 8), floats(2, 5, 8), floats(2, 5, 8)], dynamic=dynamic, num_heads=2, unidirectional=1)
+    case(f"multi_head_attention_unidirectional_queries{tag}", "MultiHeadAttention", lambda: [floats(2, 2, 8), floats(2, 5, 8), floats(2, 5, 8)], dynamic=dynamic, num_heads=2, unidirectional=1)
 case("multi_head_attention_four_dimensions", "MultiHeadAttention", lambda: [floats(2, 3, 8), floats(2, 2, 5, 4), floats(2, 2, 5, 4)], num_heads=2)
 
 angles = lambda rows, half: np.arange(rows)[:, None] * (0.3 ** np.arange(half))[None]
@@ -209,6 +215,7 @@ cosines = lambda rows=12, half=4: np.cos(angles(rows, half)).astype(F)
 sines = lambda rows=12, half=4: np.sin(angles(rows, half)).astype(F)
 for interleaved in (0, 1):
     case(f"rotary_embedding_{interleaved}", "RotaryEmbedding", lambda: [floats(2, 3, 16), np.array([[0, 1, 2], [4, 5, 6]], I64), cosines(), sines()], constants=(2, 3), interleaved=interleaved)
+case("rotary_embedding_dynamic", "RotaryEmbedding", lambda: [floats(2, 3, 16), np.array([[0, 1, 2], [4, 5, 6]], I64), cosines(), sines()], constants=(2, 3), dynamic=(0, 1))
 case("rotary_embedding_offset", "RotaryEmbedding", lambda: [floats(2, 2, 3, 8), np.array([4], I64), cosines(), sines()], constants=(2, 3))
 case("rotary_embedding_part", "RotaryEmbedding", lambda: [floats(2, 3, 16), np.array([[0, 1, 2], [4, 5, 6]], I64), cosines(half=2), sines(half=2)], constants=(2, 3), num_heads=2, rotary_embedding_dim=4)
 gqa = dict(num_heads=4, kv_num_heads=2)
@@ -217,6 +224,9 @@ case("group_query_attention_rotary_prompt", "GroupQueryAttention", lambda: [floa
 case("group_query_attention_token", "GroupQueryAttention", lambda: [floats(2, 1, 64), floats(2, 1, 32), floats(2, 1, 32), floats(2, 2, 5, 16), floats(2, 2, 5, 16), np.array([5, 5], I32), number(6, I32), cosines(half=8), sines(half=8)], constants=(7, 8), outputs=3, do_rotary=1, **gqa)
 case("group_query_attention_packed_window", "GroupQueryAttention", lambda: [floats(1, 1, 128), None, None, floats(1, 2, 6, 16), floats(1, 2, 6, 16), np.array([6], I32), number(7, I32), cosines(half=8), sines(half=8)], constants=(7, 8), outputs=3, do_rotary=1, rotary_interleaved=1, local_window_size=3, softcap=2.0, **gqa)
 case("group_query_attention_long_buffer", "GroupQueryAttention", lambda: [floats(2, 1, 64), floats(2, 1, 32), floats(2, 1, 32), floats(2, 2, 9, 16), floats(2, 2, 9, 16), np.array([5, 4], I32), number(6, I32), cosines(half=8), sines(half=8)], constants=(7, 8), outputs=3, kept=1, do_rotary=1, **gqa)
+
+case("group_query_attention_smooth_prompt", "GroupQueryAttention", lambda: [floats(2, 3, 32), floats(2, 3, 16), floats(2, 3, 16), None, None, np.array([2, 2], I32), number(3, I32)], outputs=3, smooth_softmax=1, **gqa)
+case("group_query_attention_smooth_token", "GroupQueryAttention", lambda: [floats(2, 1, 64), floats(2, 1, 32), floats(2, 1, 32), floats(2, 2, 5, 16), floats(2, 2, 5, 16), np.array([5, 3], I32), number(6, I32)], outputs=3, kept=1, smooth_softmax=1, **gqa)
 
 def packed(bits, *shape):
     return bytes_(*shape[:-1], shape[-1] * bits // 8)

@@ -4,7 +4,7 @@ use armnn_backend_api::{
     ActivationDescriptor, ActivationFunction, BatchMatMulDescriptor, BinaryOperation as Binary,
     ConcatDescriptor, DataType, SoftmaxDescriptor,
 };
-use armnn_network::TensorId;
+use armnn_network::{ParameterRule, TensorId};
 
 use super::fused::with_bias;
 use super::masks::{self, Lengths};
@@ -211,6 +211,7 @@ fn attended(
     masks: &Masks,
 ) -> Result<(Heads, TensorId)> {
     let Heads { q, mut k, mut v } = heads;
+    let new_keys = c.shape(k)?.dims().get(2).copied().unwrap_or(-1);
     let mut past_length = None;
     if let Some((keys, values)) = past {
         past_length = Some(c.shape_step(keys, 2, 3)?);
@@ -219,6 +220,7 @@ fn attended(
     }
     let data_type = c.info(q)?.data_type;
     let lengths = Lengths {
+        batches: c.shape_step(q, 0, 1)?,
         queries: c.shape_step(q, 2, 3)?,
         keys: c.shape_step(k, 2, 3)?,
         past: past_length,
@@ -231,24 +233,35 @@ fn attended(
         bias = Some(mask);
     }
     if c.attributes.flag("unidirectional", false)? {
-        let causal = masks::causal(c, lengths, data_type)?;
+        // Where there are more keys than queries, ONNX Runtime hides none of them from the last one.
+        let may_differ = new_keys < 0 || c.shape(q)?.dims().get(2) != Some(&new_keys);
+        let causal = masks::causal(c, lengths, data_type, may_differ)?;
         bias = masks::sum(c, bias, Some(causal))?;
     }
     if let Some(position) = masks.bias {
         let added = c.optional_input(position)?;
         bias = masks::sum(c, bias, added)?;
     }
-    let output = softmax_attention(c, [q, k, v], bias, 0.0)?;
+    let output = softmax_attention(c, [q, k, v], bias, Weighting::default())?;
     Ok((Heads { q, k, v }, output))
 }
 
-/// Softmax of the scaled products of queries and keys, bent at a cap if it is above 0, with the bias
-/// added; times the values. Writes the first output, [B, S, N H].
+/// How weights follow from products.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Weighting {
+    /// Where products are bent, if it is above 0.
+    pub(super) cap: f32,
+    /// Whether there is one more key of product 0, and of no value.
+    pub(super) smooth: bool,
+}
+
+/// Softmax of the scaled products of queries and keys, with the bias added; times the values. Writes
+/// the first output, [B, S, N H].
 pub(super) fn softmax_attention(
     c: &mut Context<'_, '_>,
     [q, k, v]: [TensorId; 3],
     bias: Option<TensorId>,
-    cap: f32,
+    Weighting { cap, smooth }: Weighting,
 ) -> Result<TensorId> {
     let data_type = c.info(q)?.data_type;
     let scale = scale(c, q)?;
@@ -265,7 +278,18 @@ pub(super) fn softmax_attention(
     if let Some(bias) = bias {
         logits = c.binary(Binary::Add, logits, bias)?;
     }
-    let weights = c.step(SoftmaxDescriptor { beta: 1.0, axis: 3 }, &[logits])?;
+    if smooth {
+        let dims = c.shape_step(logits, 0, 3)?;
+        let one = c.integers(&[1])?;
+        let dims = c.step(ConcatDescriptor { axis: 0 }, &[dims, one])?;
+        let zero = c.number_like(logits, 0.0)?;
+        let zeros = c.step_deferred(ParameterRule::Fill, &[zero], &[Some(dims)])?;
+        logits = c.step(ConcatDescriptor { axis: 3 }, &[logits, zeros])?;
+    }
+    let mut weights = c.step(SoftmaxDescriptor { beta: 1.0, axis: 3 }, &[logits])?;
+    if smooth {
+        weights = c.sliced(weights, 3, 0, -1)?;
+    }
     weighted(c, weights, v, true)
 }
 

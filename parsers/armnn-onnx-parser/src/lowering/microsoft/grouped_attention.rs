@@ -6,7 +6,7 @@ use armnn_backend_api::{
 };
 use armnn_network::{PadLayout, ParameterRule, TensorId};
 
-use super::attention::{heads, refuse, softmax_attention};
+use super::attention::{Weighting, heads, refuse, softmax_attention};
 use super::masks;
 use crate::lowering::attention::{Turned, range, split_axis, turned};
 use crate::lowering::context::Context;
@@ -22,9 +22,7 @@ pub(super) fn group_query_attention(c: &mut Context<'_, '_>) -> Result {
         c,
         &["sliding_window_cache", "qk_output", "kv_cache_bit_width"],
     )?;
-    if c.attributes.int("smooth_softmax", 0)? > 0 {
-        return Err(Problem::unsupported("a smooth softmax"));
-    }
+    let smooth = c.attributes.int("smooth_softmax", 0)? > 0;
     for name in ["k_quant_type", "v_quant_type"] {
         if c.attributes.text(name, "NONE")? != "NONE" {
             return Err(Problem::unsupported("a quantized cache"));
@@ -86,7 +84,8 @@ pub(super) fn group_query_attention(c: &mut Context<'_, '_>) -> Result {
     }
     let bias = visible(c, positions, counts, k)?;
     let cap = c.attributes.float("softcap", 0.0)?;
-    let output = softmax_attention(c, [q, k, v], Some(bias), cap)?;
+    let how = Weighting { cap, smooth };
+    let output = softmax_attention(c, [q, k, v], Some(bias), how)?;
     c.bind_tensor(0, output)?;
     for (position, id) in [(1, present[0]), (2, present[1])] {
         if c.has_output(position) {
@@ -199,20 +198,23 @@ pub(super) fn rotary_embedding(c: &mut Context<'_, '_>) -> Result {
         return Err(Problem::unsupported("a scale of a rotary embedding"));
     }
     let elements = c.attributes.int("rotary_embedding_dim", 0)?;
-    let mut heads = c.attributes.int("num_heads", 0)?;
+    let heads = c.attributes.int("num_heads", 0)?;
     let input = c.input(0)?;
     let shape = c.shape(input)?;
     let packed = shape.rank() == 3;
+    let mut parts = [heads, -1];
     if packed && heads == 0 {
+        // Heads are turned as a whole.
         let half = c.input_shape(2)?.dims().get(1).copied().unwrap_or(-1);
         let size = half.saturating_mul(2);
-        heads = match shape.dims()[2] {
-            hidden if hidden > 0 && size > 0 => hidden / size,
+        parts = match shape.dims()[2] {
+            hidden if hidden > 0 && size > 0 => [hidden / size, -1],
+            _ if size > 0 => [-1, size],
             _ => return Err(Problem::unsupported("a number of heads that is not known")),
         };
     }
     let x = match packed {
-        true => split_axis(c, input, 2, [heads, -1])?,
+        true => split_axis(c, input, 2, parts)?,
         false => c.transpose(input, &[0, 2, 1, 3])?,
     };
     let mut positions = c.input(1)?;

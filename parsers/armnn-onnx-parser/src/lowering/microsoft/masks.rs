@@ -1,18 +1,19 @@
 //! What is added to the scores of an attention, so that queries do not see some keys.
 
 use armnn_backend_api::{
-    BinaryOperation as Binary, ComparisonDescriptor, ComparisonOperation as Comparison, DataType,
-    LogicalBinaryDescriptor, LogicalBinaryOperation, SelectDescriptor,
+    BinaryOperation as Binary, ComparisonDescriptor, ComparisonOperation as Comparison,
+    ConcatDescriptor, DataType, LogicalBinaryDescriptor, LogicalBinaryOperation, SelectDescriptor,
 };
-use armnn_network::TensorId;
+use armnn_network::{ParameterRule, TensorId};
 
 use crate::lowering::attention::range;
 use crate::lowering::context::Context;
 use crate::lowering::problem::{Problem, Result};
 
-/// The numbers of queries, of keys, and of keys before the first query, each a list of one.
+/// The numbers of batches, of queries, of keys, and of keys before the first query, each a list of one.
 #[derive(Clone, Copy)]
 pub(super) struct Lengths {
+    pub(super) batches: TensorId,
     pub(super) queries: TensorId,
     pub(super) keys: TensorId,
     pub(super) past: Option<TensorId>,
@@ -32,20 +33,24 @@ pub(super) fn from_mask(
         &[count] => {
             let keys = range(c, lengths.keys)?;
             let numbers = c.cast(mask, DataType::Signed64)?;
-            let per_batch = [vec![0], vec![], vec![], vec![]];
-            if count < 0 || batches < 0 || count == batches {
-                let ends = c.merge_step(numbers, &per_batch)?;
+            if count >= 0 && count == batches {
+                let ends = c.merge_step(numbers, &PER_BATCH.map(<[usize]>::to_vec))?;
                 compared(c, Comparison::Less, keys, ends)?
-            } else if batches.checked_mul(2) == Some(count) {
+            } else if count >= 0 && batches.checked_mul(2) == Some(count) {
                 let ends = c.sliced(numbers, 0, 0, batches)?;
                 let starts = c.sliced(numbers, 0, batches, count)?;
-                let (ends, starts) = (
-                    c.merge_step(ends, &per_batch)?,
-                    c.merge_step(starts, &per_batch)?,
-                );
-                let before_end = compared(c, Comparison::Less, keys, ends)?;
-                let from_start = compared(c, Comparison::GreaterOrEqual, keys, starts)?;
-                both(c, before_end, from_start)?
+                between(c, keys, ends, starts)?
+            } else if count < 0 || batches < 0 {
+                // Which of both it is turns out with the sizes: where no starts stand behind the
+                // ends, they are zeros.
+                let zero = c.number_like(numbers, 0.0)?;
+                let none = c.binary(Binary::Mul, numbers, zero)?;
+                let filled = c.step(ConcatDescriptor { axis: 0 }, &[numbers, none])?;
+                let (zero, two) = (c.integers(&[0])?, c.integers(&[2])?);
+                let twice = c.binary(Binary::Mul, lengths.batches, two)?;
+                let ends = part(c, filled, zero, lengths.batches)?;
+                let starts = part(c, filled, lengths.batches, twice)?;
+                between(c, keys, ends, starts)?
             } else {
                 return Err(Problem::unsupported(format!(
                     "a mask of shape {shape} for {batches} batches"
@@ -61,19 +66,58 @@ pub(super) fn from_mask(
     added(c, sees, data_type, hidden.into())
 }
 
-/// So that no query sees keys behind its own.
+/// What a list with an element for each batch is merged to, to be compared with keys.
+const PER_BATCH: [&[usize]; 4] = [&[0], &[], &[], &[]];
+
+/// Which keys are before the end of their batch, and not before its start.
+fn between(
+    c: &mut Context<'_, '_>,
+    keys: TensorId,
+    ends: TensorId,
+    starts: TensorId,
+) -> Result<TensorId> {
+    let per_batch = PER_BATCH.map(<[usize]>::to_vec);
+    let ends = c.merge_step(ends, &per_batch)?;
+    let starts = c.merge_step(starts, &per_batch)?;
+    let before_end = compared(c, Comparison::Less, keys, ends)?;
+    let from_start = compared(c, Comparison::GreaterOrEqual, keys, starts)?;
+    both(c, before_end, from_start)
+}
+
+/// Elements of a list.
+fn part(
+    c: &mut Context<'_, '_>,
+    list: TensorId,
+    start: TensorId,
+    end: TensorId,
+) -> Result<TensorId> {
+    let axes = c.integers(&[0])?;
+    let parameters = [Some(start), Some(end), Some(axes)];
+    c.step_deferred(ParameterRule::Slice, &[list], &parameters)
+}
+
+/// So that no query sees keys behind its own; but, where that is said, the last one sees all of them.
 pub(super) fn causal(
     c: &mut Context<'_, '_>,
     lengths: Lengths,
     data_type: DataType,
+    last_sees_all: bool,
 ) -> Result<TensorId> {
     let keys = range(c, lengths.keys)?;
-    let queries = range(c, lengths.queries)?;
-    let mut queries = c.merge_step(queries, &[vec![0], vec![]])?;
-    if let Some(past) = lengths.past {
-        queries = c.binary(Binary::Add, queries, past)?;
+    let steps = range(c, lengths.queries)?;
+    let steps = c.merge_step(steps, &[vec![0], vec![]])?;
+    let queries = match lengths.past {
+        Some(past) => c.binary(Binary::Add, steps, past)?,
+        None => steps,
+    };
+    let mut sees = compared(c, Comparison::GreaterOrEqual, queries, keys)?;
+    if last_sees_all {
+        let one = c.integers(&[1])?;
+        let last = c.binary(Binary::Sub, lengths.queries, one)?;
+        let is_last = compared(c, Comparison::Equal, steps, last)?;
+        let or = LogicalBinaryDescriptor::new(LogicalBinaryOperation::LogicalOr);
+        sees = c.step(or, &[sees, is_last])?;
     }
-    let sees = compared(c, Comparison::GreaterOrEqual, queries, keys)?;
     let lowest = match data_type {
         DataType::Float16 => -65504.0,
         _ => f64::from(f32::MIN),

@@ -19,14 +19,17 @@ pub(super) fn average_pool(c: &mut Context<'_, '_>) -> Result {
     let windows = windows_of(c, channels_last)?;
     let x = real(c, [0, 1, 2])?;
     let x = channels_second(c, x, channels_last)?;
-    let means = pooling(
-        c,
-        x,
-        PoolingAlgorithm::Average,
-        &windows,
-        padding_counts,
-        false,
-    )?;
+    let means = if padding_counts && c.attributes.flag("ceil_mode", false)? {
+        // ONNX Runtime divides by the size of the whole window even where it reaches beyond the
+        // padding, unlike in AveragePool.
+        let sums = pooling(c, x, PoolingAlgorithm::Sum, &windows, false, false)?;
+        let size: f64 = windows.size.iter().map(|&size| f64::from(size)).product();
+        let size = c.number_like(sums, size)?;
+        c.binary(Binary::Div, sums, size)?
+    } else {
+        let algorithm = PoolingAlgorithm::Average;
+        pooling(c, x, algorithm, &windows, padding_counts, false)?
+    };
     let means = channels_as_before(c, means, channels_last)?;
     // ONNX Runtime adds the zero point before it rounds.
     let scale = parameter(c, 3)?;
