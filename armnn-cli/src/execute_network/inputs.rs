@@ -437,9 +437,17 @@ fn random(name: &str, info: &TensorInfo, index: usize) -> anyhow::Result<Vec<u8>
         .with_context(|| {
             format!("input '{name}' of {info} is too large to be filled with random data")
         })?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).with_context(|| {
+        format!(
+            "there is no memory for random data of {len} bytes for input '{name}' of {info}; give a \
+             smaller shape with --input-tensor-shape, or a smaller model"
+        )
+    })?;
     let mut generator = SplitMix64(RANDOM_SEED.wrapping_add(index as u64));
     if info.data_type.is_quantized() {
-        return Ok((0..len).map(|_| (generator.next() >> 56) as u8).collect());
+        bytes.extend((0..len).map(|_| (generator.next() >> 56) as u8));
+        return Ok(bytes);
     }
     let is_float = info.data_type.is_float();
     let numbers = (0..count).map(|_| {
@@ -451,13 +459,14 @@ fn random(name: &str, info: &TensorInfo, index: usize) -> anyhow::Result<Vec<u8>
             (unit * 2.0).floor()
         }
     });
-    values::encode(info, numbers).with_context(|| {
+    values::encode_into(&mut bytes, info, numbers).with_context(|| {
         format!(
             "there are no random numbers of type {} for input '{name}'; give data with \
              --input-tensor-data",
             info.data_type
         )
-    })
+    })?;
+    Ok(bytes)
 }
 
 /// The most bytes that are filled with random numbers.

@@ -66,6 +66,17 @@ impl<'a> ElementQuantization<'a> {
 /// tensor is, with its first scale and zero point; what is out of range becomes the nearest number
 /// in it. `None` for a type that has no such numbers.
 pub fn encode(info: &TensorInfo, values: impl Iterator<Item = f64>) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    encode_into(&mut bytes, info, values)?;
+    Some(bytes)
+}
+
+/// The same, appended to what may have its memory already.
+pub fn encode_into(
+    bytes: &mut Vec<u8>,
+    info: &TensorInfo,
+    values: impl Iterator<Item = f64>,
+) -> Option<()> {
     let (scale, zero_point) = match (
         info.quantization.scales().first(),
         info.quantization.zero_points().first(),
@@ -77,21 +88,15 @@ pub fn encode(info: &TensorInfo, values: impl Iterator<Item = f64>) -> Option<Ve
     // Ties to even, as the layer Quantize rounds; a cast of a float saturates.
     macro_rules! integers {
         ($T:ty) => {
-            values
-                .flat_map(|v| (v.round_ties_even() as $T).to_ne_bytes())
-                .collect()
+            bytes.extend(values.flat_map(|v| (v.round_ties_even() as $T).to_ne_bytes()))
         };
     }
-    Some(match info.data_type {
-        DataType::Float16 => values
-            .flat_map(|v| f16::from_f64(v).to_ne_bytes())
-            .collect(),
-        DataType::BFloat16 => values
-            .flat_map(|v| bf16::from_f64(v).to_ne_bytes())
-            .collect(),
-        DataType::Float32 => values.flat_map(|v| (v as f32).to_ne_bytes()).collect(),
-        DataType::Float64 => values.flat_map(f64::to_ne_bytes).collect(),
-        DataType::Boolean => values.map(|v| u8::from(v != 0.0)).collect(),
+    match info.data_type {
+        DataType::Float16 => bytes.extend(values.flat_map(|v| f16::from_f64(v).to_ne_bytes())),
+        DataType::BFloat16 => bytes.extend(values.flat_map(|v| bf16::from_f64(v).to_ne_bytes())),
+        DataType::Float32 => bytes.extend(values.flat_map(|v| (v as f32).to_ne_bytes())),
+        DataType::Float64 => bytes.extend(values.flat_map(f64::to_ne_bytes)),
+        DataType::Boolean => bytes.extend(values.map(|v| u8::from(v != 0.0))),
         DataType::QAsymmU8 | DataType::UInt8 => integers!(u8),
         DataType::QAsymmS8 | DataType::QSymmS8 | DataType::Int8 => integers!(i8),
         DataType::QSymmS16 | DataType::Int16 => integers!(i16),
@@ -101,7 +106,8 @@ pub fn encode(info: &TensorInfo, values: impl Iterator<Item = f64>) -> Option<Ve
         DataType::Signed64 => integers!(i64),
         DataType::UInt64 => integers!(u64),
         _ => return None,
-    })
+    }
+    Some(())
 }
 
 #[cfg(test)]

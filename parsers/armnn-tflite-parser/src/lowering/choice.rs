@@ -3,9 +3,9 @@
 //! MATRIX_SET_DIAG.
 
 use armnn_backend_api::{
-    ArgMinMaxDescriptor, ArgMinMaxFunction, BucketizeDescriptor, CumulativeDescriptor,
-    CumulativeOperation, DataType, DetectionPostProcessDescriptor, SelectDescriptor, Shape,
-    TensorInfo, TopKDescriptor,
+    ArgMinMaxDescriptor, ArgMinMaxFunction, BucketizeDescriptor, CastDescriptor,
+    CumulativeDescriptor, CumulativeOperation, DataType, DetectionPostProcessDescriptor,
+    SelectDescriptor, Shape, TensorInfo, TopKDescriptor,
 };
 use armnn_network::{OutputDeclaration, ParameterRule, TensorId};
 
@@ -34,8 +34,19 @@ pub(super) fn top_k(context: &mut Context<'_, '_, '_>) -> Result {
         return Err(Problem::malformed("the largest elements of a scalar"));
     };
     let rule = ParameterRule::TopK(TopKDescriptor::new(last as u32, true));
-    let declarations = [context.moved(0, input)?, context.declaration(1)?];
-    context.emit_all_by_rule(rule, &[Some(input)], &[Some(count)], &declarations)
+    let (elements, places) = (context.moved(0, input)?, context.declaration(1)?);
+    if places.data_type != Some(DataType::Int16) {
+        let declarations = [elements, places];
+        return context.emit_all_by_rule(rule, &[Some(input)], &[Some(count)], &declarations);
+    }
+    // No layer counts in 16 bits.
+    let wide = OutputDeclaration::of_type(DataType::Signed32);
+    let ids = context.steps_by_rule(rule, &[Some(input)], &[Some(count)], &[elements, wide])?;
+    let &[elements, places] = &ids[..] else {
+        return Err(Problem::malformed("TopK without its outputs"));
+    };
+    context.bind(0, elements)?;
+    context.emit_output(1, CastDescriptor::new(), &[Some(places)])
 }
 
 /// The condition is of the others' shape, or chooses among their rows.
@@ -291,6 +302,17 @@ mod tests {
         let inputs = [condition, float(&[2, 2]), zeros()];
         let network = lower(Op::SelectV2, &inputs, &[float(&[])], None).unwrap();
         assert_eq!(run(network, &[x]), [(vec![2, 2], vec![1.0, 0.0, 3.0, 0.0])]);
+    }
+
+    #[test]
+    fn places_may_have_16_bits() {
+        let inputs = [float(&[4]), ints(&[2]).shaped(&[])];
+        let outputs = [float(&[2]), typed(TensorType::Int16, &[2])];
+        let network = lower(Op::TopkV2, &inputs, &outputs, None).unwrap();
+        let x = crate::test_model::tensor(&[4], &[1.0, 7.0, -2.0, 3.0]);
+        let found = load(network).run(&[x]).unwrap();
+        assert_eq!(found[0].elements::<f32>().unwrap(), [7.0, 3.0]);
+        assert_eq!(found[1].elements::<i16>().unwrap(), [1, 3]);
     }
 
     #[test]

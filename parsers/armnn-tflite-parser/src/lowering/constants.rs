@@ -316,6 +316,15 @@ fn real(info: &TensorInfo, data: &[u8], what: &str) -> Result<f64> {
             f64::from_le_bytes([a, b, c, d, e, f, g, h])
         }
         (DataType::Signed32, &[a, b, c, d]) => i32::from_le_bytes([a, b, c, d]).into(),
+        (DataType::Float16, &[a, b]) => half::f16::from_le_bytes([a, b]).into(),
+        (DataType::BFloat16, &[a, b]) => half::bf16::from_le_bytes([a, b]).into(),
+        (DataType::Boolean, &[a]) => f64::from(u8::from(a != 0)),
+        (DataType::UInt16, &[a, b]) => u16::from_le_bytes([a, b]).into(),
+        (DataType::UInt32, &[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]).into(),
+        (DataType::UInt64, &[a, b, c, d, e, f, g, h]) => {
+            let number = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+            exact(i64::try_from(number).unwrap_or(i64::MAX), what)?
+        }
         (DataType::Signed64, &[a, b, c, d, e, f, g, h]) => {
             exact(i64::from_le_bytes([a, b, c, d, e, f, g, h]), what)?
         }

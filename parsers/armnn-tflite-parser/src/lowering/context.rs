@@ -252,6 +252,19 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         Ok(())
     }
 
+    /// Such a layer with several outputs that is not the operator's last.
+    pub(super) fn steps_by_rule(
+        &mut self,
+        rule: ParameterRule,
+        inputs: &[Option<TensorId>],
+        parameters: &[Option<TensorId>],
+        declarations: &[OutputDeclaration],
+    ) -> Result<Vec<TensorId>> {
+        let name = self.step_name(0, &rule.layer_type().to_string())?;
+        let builder = &mut self.lowering.builder;
+        Ok(builder.add_deferred_layer(&name, rule, inputs, parameters, declarations)?)
+    }
+
     /// Such a layer that is not the operator's last.
     pub(super) fn step_by_rule(
         &mut self,

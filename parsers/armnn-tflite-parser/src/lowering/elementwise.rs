@@ -2,9 +2,9 @@
 
 use armnn_backend_api::{
     ActivationDescriptor, ActivationFunction, BinaryOperation, BitCastDescriptor,
-    ComparisonDescriptor, ComparisonOperation, ElementwiseBinaryDescriptor,
+    ComparisonDescriptor, ComparisonOperation, DataType, ElementwiseBinaryDescriptor,
     ElementwiseUnaryDescriptor, LogicalBinaryDescriptor, LogicalBinaryOperation, PreluDescriptor,
-    UnaryOperation,
+    Quantization, Shape, TensorInfo, UnaryOperation,
 };
 use armnn_network::OutputDeclaration;
 
@@ -58,8 +58,18 @@ pub(super) fn unary(context: &mut Context<'_, '_, '_>, operation: UnaryOperation
 }
 
 pub(super) fn prelu(context: &mut Context<'_, '_, '_>) -> Result {
-    let inputs = [Some(context.input(0)?), Some(context.input(1)?)];
-    context.emit(PreluDescriptor::new(), &inputs)
+    let (input, mut factors) = (context.input(0)?, context.input(1)?);
+    let (of_input, of_factors) = (context.info(input)?, context.info(factors)?);
+    if of_input.data_type == DataType::QSymmS16
+        && of_factors.data_type == DataType::QAsymmS8
+        && let [scale] = *of_factors.quantization.scales()
+    {
+        // Those of 8 bits are the same numbers in 16, without their zero point.
+        let wide = TensorInfo::new(DataType::QSymmS16, Shape::SCALAR)
+            .quantized(Quantization::per_tensor(scale, 0));
+        factors = context.quantized_step(factors, &wide)?;
+    }
+    context.emit(PreluDescriptor::new(), &[Some(input), Some(factors)])
 }
 
 pub(super) fn logical(
@@ -137,7 +147,7 @@ mod tests {
     use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op, TensorType};
     use crate::schema_writer_generated as write;
     use crate::test_model::{
-        assert_refused, descriptors, float, lower, outputs, typed, types, zeros,
+        assert_refused, descriptors, float, load, lower, outputs, typed, types, zeros,
     };
     use armnn_backend_api::{LayerDescriptor, LayerType};
 
@@ -252,6 +262,31 @@ mod tests {
         let inputs = [float(&[1, 2, 2, 3]), zeros(&[1, 1, 3])];
         let network = lower(Op::Prelu, &inputs, &[float(&[1, 2, 2, 3])], None).unwrap();
         assert_eq!(types(&network), [LayerType::Prelu]);
+    }
+
+    /// The outputs are those of LiteRT 2.3's reference kernels.
+    #[test]
+    fn prelu_of_16_bits_has_factors_of_8() {
+        let factors = typed(TensorType::Int8, &[3])
+            .with_data([-20i8, 5, 127].map(|factor| factor as u8).to_vec())
+            .quantized(0.01, 5);
+        let numbers = |scale| typed(TensorType::Int16, &[2, 3]).quantized(scale, 0);
+        let network = lower(
+            Op::Prelu,
+            &[numbers(0.0003), factors],
+            &[numbers(0.0005)],
+            None,
+        )
+        .unwrap();
+        let info = network.tensor(network.inputs()[0]).info.clone();
+        let x: Vec<u8> = [-30000i16, -1000, 500, -7, 20000, -2]
+            .iter()
+            .flat_map(|x| x.to_ne_bytes())
+            .collect();
+        let x = armnn_runtime::HostTensor::from_bytes(info, &x).unwrap();
+        let found = load(network).run(&[x]).unwrap();
+        let expected = [4500i16, 0, 300, 1, 12000, -1];
+        assert_eq!(found[0].elements::<i16>().unwrap(), expected);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use armnn_runtime::LoadedNetwork;
 
 use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op, Padding, TensorType};
 use crate::schema_writer_generated as write;
-use crate::test_model::{TestModel, TestTensor, float, floats_constant, load, typed};
+use crate::test_model::{TestModel, TestTensor, float, floats_constant, load, run, typed};
 
 fn count(shape: &[i32]) -> usize {
     shape.iter().map(|&dim| dim as usize).product()
@@ -301,4 +301,57 @@ fn what_an_lstm_projects_is_narrowed_too() {
         0.378394, 0.329800, -0.284971, 0.517571,
     ];
     check_lstm(true, true, &asymmetric);
+}
+
+#[test]
+fn the_rows_of_a_transposed_factor_are_narrowed() {
+    let check = |asymmetric_quantize_inputs, expected: &[f32]| {
+        let options = write::BatchMatMulOptions {
+            adj_x: true,
+            adj_y: true,
+            asymmetric_quantize_inputs,
+        };
+        let options = write::BuiltinOptions::BatchMatMulOptions(Box::new(options));
+        let others = vec![Some(weights(1, &[2, 2, 4]).quantized(0.01, 0))];
+        let model = model(Op::BatchMatmul, &[2, 4, 3], others, &[2, 3, 2], options);
+        self::check(&model, 24, 1, expected);
+    };
+    let symmetric = [
+        1.126598, -0.755433, 0.197717, -0.661496, -0.931673, 0.055654, -0.84161, 0.668441,
+        0.366457, -0.811063, 0.833736, -0.835945,
+    ];
+    check(false, &symmetric);
+    let asymmetric = [
+        1.128, -0.755, 0.205906, -0.668188, -0.931149, 0.053833, -0.844235, 0.679412, 0.365,
+        -0.8075, 0.833, -0.8315,
+    ];
+    check(true, &asymmetric);
+}
+
+#[test]
+fn dimensions_that_are_not_known_are_kept() {
+    let weights = || weights(2, &[2, 3]).quantized(0.01, 0);
+    let expected = [
+        0.074772, 0.466331, 0.96252, -0.095039, 0.447165, 0.230846, -0.055803, 0.550327,
+    ];
+    for signature in [[-1, 2, 3], [2, 2, -1], [-1, -1, 3], [-1, -1, -1]] {
+        let options = write::FullyConnectedOptions {
+            keep_num_dims: true,
+            ..write::FullyConnectedOptions::default()
+        };
+        let options = write::BuiltinOptions::FullyConnectedOptions(Box::new(options));
+        let mut model = TestModel::default();
+        let shape = signature.map(|size| size.max(1));
+        let x = model.input(float(&shape).signature(&signature));
+        let weights = model.tensor(weights());
+        let y = model.tensor(float(&[1, 1, 2]).signature(&[-1, -1, 2]));
+        model.operator(Op::FullyConnected, &[x, weights], &[y], Some(options));
+        model.output(y);
+        let x = input(0, 12);
+        let (dims, found) = run(model.parse().unwrap(), &[(&[2, 2, 3], &x)]).remove(0);
+        assert_eq!(dims, [2, 2, 2], "{signature:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 2e-6, "{found} {expected}");
+        }
+    }
 }

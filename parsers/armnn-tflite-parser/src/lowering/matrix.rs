@@ -1,10 +1,12 @@
 //! Products of matrices: FULLY_CONNECTED, BATCH_MATMUL.
-//!
-use armnn_backend_api::{BatchMatMulDescriptor, FullyConnectedDescriptor};
-use armnn_network::OutputDeclaration;
+
+use armnn_backend_api::{
+    BatchMatMulDescriptor, DataType, FullyConnectedDescriptor, TransposeDescriptor,
+};
+use armnn_network::{OutputDeclaration, ParameterRule, TensorId};
 
 use super::activation;
-use super::context::Context;
+use super::context::{Context, described};
 use super::problem::{Problem, Result};
 use crate::schema_generated::{
     BatchMatMulOptionsRef, FullyConnectedOptionsRef, FullyConnectedOptionsWeightsFormat,
@@ -24,6 +26,8 @@ pub(super) fn fully_connected(context: &mut Context<'_, '_, '_>) -> Result {
     }
     let (mut input, mut weights) = (context.input(0)?, context.input(1)?);
     weights = context.unpacked(weights)?;
+    // Before rows are made of it: these are the dimensions that are kept.
+    let (kept, input_shape) = (input, context.shape(input)?);
     if context.is_hybrid(input, weights)? {
         let asymmetric = options.asymmetric_quantize_inputs()?;
         let rank = context.shape(input)?.rank();
@@ -37,7 +41,6 @@ pub(super) fn fully_connected(context: &mut Context<'_, '_, '_>) -> Result {
     let inputs = [Some(input), Some(weights), context.optional_input(2)?];
     let descriptor = FullyConnectedDescriptor::new(true);
 
-    let input_shape = context.shape(input)?;
     let weights_shape = context.shape(weights)?;
     let (Some((&row, batch)), &[outputs, in_row]) =
         (input_shape.dims().split_last(), weights_shape.dims())
@@ -65,20 +68,57 @@ pub(super) fn fully_connected(context: &mut Context<'_, '_, '_>) -> Result {
     }
     let mut target = batch.to_vec();
     target.push(outputs);
+    if target.iter().filter(|&&dim| dim < 0).count() > 1 {
+        return emit_with_dimensions_of(context, id, kept, batch.len(), outputs);
+    }
     context.emit_reshape(0, id, &target)
+}
+
+/// Adds the Reshape to the first `count` dimensions of `like`, and `last`: of dimensions of which
+/// several are unknown.
+fn emit_with_dimensions_of(
+    context: &mut Context<'_, '_, '_>,
+    id: TensorId,
+    like: TensorId,
+    count: usize,
+    last: i64,
+) -> Result {
+    let first = context.shape_step(like, 0, count)?;
+    let last = context.integer_list(DataType::Signed64, &[last])?;
+    let target = context.joined(&[first, last])?;
+    let declaration = context.moved(0, id)?;
+    let rule = ParameterRule::Reshape { allow_zero: true };
+    context.emit_by_rule(0, rule, &[Some(id)], &[Some(target)], declaration)
 }
 
 pub(super) fn batch_matmul(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<BatchMatMulOptionsRef<'_>>()?;
-    let descriptor = BatchMatMulDescriptor::new(options.adj_x()?, options.adj_y()?);
-    let (x, y) = (context.input(0)?, context.input(1)?);
+    let (mut x, y) = (context.input(0)?, context.input(1)?);
     let asymmetric = options.asymmetric_quantize_inputs()?;
-    let inputs = match options.adj_x()? {
-        // Rows are columns then; no kernel narrows those.
-        true => [x, y],
-        false => context.real_product(x, y, asymmetric)?,
-    };
+    let mut adj_x = options.adj_x()?;
+    if adj_x && context.is_hybrid(x, y)? {
+        // It is transposed before its rows get their scales.
+        x = matrices_transposed(context, x)?;
+        adj_x = false;
+    }
+    let inputs = context.real_product(x, y, asymmetric)?;
+    let descriptor = BatchMatMulDescriptor::new(adj_x, options.adj_y()?);
     context.emit(descriptor, &inputs.map(Some))
+}
+
+/// A tensor whose last two dimensions have changed places.
+fn matrices_transposed(context: &mut Context<'_, '_, '_>, input: TensorId) -> Result<TensorId> {
+    let shape = context.shape(input)?;
+    let rank = shape.rank();
+    if rank < 2 {
+        return Err(Problem::malformed(format!(
+            "an input of shape {shape}; it must have two dimensions at least"
+        )));
+    }
+    let mut permutation: Vec<u32> = (0..rank as u32).collect();
+    permutation.swap(rank - 2, rank - 1);
+    let descriptor = described(TransposeDescriptor::new(&permutation))?;
+    context.step(0, descriptor, &[Some(input)], OutputDeclaration::default())
 }
 
 #[cfg(test)]

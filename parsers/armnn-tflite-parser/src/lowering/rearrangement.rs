@@ -1,7 +1,9 @@
 //! Elements put elsewhere: CONCATENATION, PAD, PADV2, MIRROR_PAD, TRANSPOSE, PACK.
 
-use armnn_backend_api::{ConcatDescriptor, PadDescriptor, PaddingMode, TransposeDescriptor};
-use armnn_network::{PadLayout, ParameterRule};
+use armnn_backend_api::{
+    ConcatDescriptor, DataType, PadDescriptor, PaddingMode, TransposeDescriptor,
+};
+use armnn_network::{PadLayout, ParameterRule, TensorId};
 
 use super::context::{Context, axis, described, each_dimension};
 use super::problem::{Problem, Result};
@@ -78,7 +80,7 @@ fn pad_by_rule(
     let input = context.input(0)?;
     let paddings = context.input(1)?;
     let value_tensor = match with_value {
-        true => Some(context.input(2)?),
+        true => Some(computed_number(context, 2)?),
         false => None,
     };
     let declaration = context.moved(0, input)?;
@@ -90,6 +92,16 @@ fn pad_by_rule(
     };
     let parameters = [Some(paddings), value_tensor];
     context.emit_by_rule(0, rule, &[Some(input)], &parameters, declaration)
+}
+
+/// A number that is computed, of a type whose elements can be part of a layer.
+fn computed_number(context: &mut Context<'_, '_, '_>, position: usize) -> Result<TensorId> {
+    let number = context.input(position)?;
+    match context.info(number)?.data_type {
+        data_type if data_type.is_quantized() => context.dequantized_step(number),
+        DataType::Float16 | DataType::BFloat16 => context.cast_step(number, DataType::Float32),
+        _ => Ok(number),
+    }
 }
 
 /// Dimension i of the output is dimension `permutation[i]` of the input, as in the network.
@@ -145,7 +157,7 @@ mod tests {
     use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op, TensorType};
     use crate::schema_writer_generated as write;
     use crate::test_model::{
-        assert_refused, descriptors, float, ints, lower, outputs, typed, types,
+        assert_refused, descriptors, float, ints, load, lower, outputs, typed, types,
     };
     use armnn_backend_api::{LayerDescriptor, LayerType};
 
@@ -205,6 +217,40 @@ mod tests {
     }
 
     #[test]
+    fn the_value_of_a_padding_may_be_computed() {
+        use armnn_runtime::HostTensor;
+        let pad = |tensor_type, scale: Option<f32>, x: &[u8], value: &[u8]| {
+            let of = |shape: &[i32]| match scale {
+                Some(scale) => typed(tensor_type, shape).quantized(scale, 7),
+                None => typed(tensor_type, shape),
+            };
+            let paddings = ints(&[1, 2]).shaped(&[1, 2]);
+            let inputs = [of(&[2]), paddings, of(&[])];
+            let network = lower(Op::Padv2, &inputs, &[of(&[5])], None).unwrap();
+            let infos = network.inputs().iter();
+            let infos = infos.map(|&id| network.tensor(id).info.clone());
+            let inputs: Vec<_> = infos
+                .zip([x, value])
+                .map(|(info, bytes)| HostTensor::from_bytes(info, bytes).unwrap())
+                .collect();
+            load(network)
+                .run(&inputs)
+                .unwrap()
+                .remove(0)
+                .bytes()
+                .to_vec()
+        };
+        // -9, 3, -4, -9, -9: numbers are kept as they are.
+        let found = pad(TensorType::Int8, Some(0.3), &[3, 252], &[247]);
+        assert_eq!(found, [247, 3, 252, 247, 247]);
+        let found = pad(TensorType::Uint8, Some(0.3), &[3, 252], &[255]);
+        assert_eq!(found, [255, 3, 252, 255, 255]);
+        // 1 and -2 beside 0.5, in Float16.
+        let found = pad(TensorType::Float16, None, &[0, 0x3c, 0, 0xc0], &[0, 0x38]);
+        assert_eq!(found, [0, 0x38, 0, 0x3c, 0, 0xc0, 0, 0x38, 0, 0x38]);
+    }
+
+    #[test]
     fn the_value_of_a_padding_is_the_real_number_it_stands_for() {
         let pad = |input: crate::test_model::TestTensor, value| {
             let output = input.clone().shaped(&[3]);
@@ -221,6 +267,12 @@ mod tests {
         // 0.5 (6 + 4).
         let value = quantized.clone().shaped(&[1]).with_data(vec![6]);
         assert_eq!(pad(quantized, value), 5.0);
+        let value = typed(TensorType::Float16, &[]).with_data(vec![0, 0x3e]);
+        assert_eq!(pad(typed(TensorType::Float16, &[2]), value), 1.5);
+        let value = typed(TensorType::Bool, &[]).with_data(vec![1]);
+        assert_eq!(pad(typed(TensorType::Bool, &[2]), value), 1.0);
+        let value = typed(TensorType::Uint64, &[]).with_data(7u64.to_le_bytes().to_vec());
+        assert_eq!(pad(typed(TensorType::Uint64, &[2]), value), 7.0);
     }
 
     #[test]

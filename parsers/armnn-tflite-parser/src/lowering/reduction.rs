@@ -1,6 +1,6 @@
 //! Values of whole dimensions: SUM, MEAN, REDUCE_MAX, REDUCE_MIN, REDUCE_PROD, SOFTMAX.
 
-use armnn_backend_api::{ReduceDescriptor, ReduceOperation, SoftmaxDescriptor};
+use armnn_backend_api::{DataType, ReduceDescriptor, ReduceOperation, SoftmaxDescriptor};
 use armnn_network::{ParameterRule, ReduceOptions};
 
 use super::context::{Context, axis, described};
@@ -12,6 +12,10 @@ use crate::schema_generated::{ReducerOptionsRef, SoftmaxOptionsRef};
 pub(super) fn reduce(context: &mut Context<'_, '_, '_>, operation: ReduceOperation) -> Result {
     let keep_dims = context.options::<ReducerOptionsRef<'_>>()?.keep_dims()?;
     let input = context.input(0)?;
+    let operation = match context.info(input)?.data_type {
+        DataType::Boolean => of_booleans(operation),
+        _ => operation,
+    };
     if !context.is_known(1) {
         let axes = context.input(1)?;
         let declaration = context.declaration(0)?;
@@ -34,6 +38,15 @@ pub(super) fn reduce(context: &mut Context<'_, '_, '_>, operation: ReduceOperati
     context.emit(descriptor, &[Some(input)])
 }
 
+/// True is the larger of the two, and as a factor 1.
+fn of_booleans(operation: ReduceOperation) -> ReduceOperation {
+    match operation {
+        ReduceOperation::Max => ReduceOperation::Any,
+        ReduceOperation::Min | ReduceOperation::Prod => ReduceOperation::All,
+        other => other,
+    }
+}
+
 /// Along the last dimension.
 pub(super) fn softmax(context: &mut Context<'_, '_, '_>) -> Result {
     let beta = context.options::<SoftmaxOptionsRef<'_>>()?.beta()?;
@@ -51,9 +64,9 @@ pub(super) fn softmax(context: &mut Context<'_, '_, '_>) -> Result {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema_generated::BuiltinOperator as Op;
+    use crate::schema_generated::{BuiltinOperator as Op, TensorType};
     use crate::schema_writer_generated as write;
-    use crate::test_model::{assert_refused, descriptors, float, ints, lower, outputs};
+    use crate::test_model::{assert_refused, descriptors, float, ints, lower, outputs, typed};
     use armnn_backend_api::LayerDescriptor;
 
     fn keep_dims(keep_dims: bool) -> write::BuiltinOptions {
@@ -82,6 +95,22 @@ mod tests {
             let inputs = [float(&[2, 3]), ints(&[1]).shaped(&[])];
             let network = lower(operator, &inputs, &[float(&[2, 1])], keep_dims(true)).unwrap();
             let expected = ReduceDescriptor::new(operation, &[1], true).unwrap();
+            assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
+        }
+    }
+
+    #[test]
+    fn true_is_the_larger_of_the_booleans() {
+        use ReduceOperation as R;
+        for (operator, operation) in [
+            (Op::ReduceMax, R::Any),
+            (Op::ReduceMin, R::All),
+            (Op::ReduceProd, R::All),
+        ] {
+            let inputs = [typed(TensorType::Bool, &[2, 3]), ints(&[1])];
+            let output = typed(TensorType::Bool, &[2]);
+            let network = lower(operator, &inputs, &[output], keep_dims(false)).unwrap();
+            let expected = ReduceDescriptor::new(operation, &[1], false).unwrap();
             assert_eq!(descriptors(&network), [&LayerDescriptor::from(expected)]);
         }
     }

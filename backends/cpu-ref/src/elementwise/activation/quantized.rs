@@ -105,7 +105,7 @@ impl<Q: QuantizedElement> QuantizedActivation<Q> {
                 }
             }
             _ if has_8_bits => Self::table(d, from, to),
-            ActivationFunction::Gelu => {
+            ActivationFunction::Gelu | ActivationFunction::GeluTanh => {
                 Rule::Table16(Table16::new((from.scale, from.zero_point), to.scale, |x| {
                     value(d, x)
                 }))
@@ -327,6 +327,12 @@ mod tests {
                 0.0001,
                 0.0001,
                 [-18, -455, -461, 0, 2, 1496, 32749],
+            ),
+            (
+                F::GeluTanh,
+                0.0001,
+                0.0001,
+                [-15, -454, -461, 0, 2, 1496, 32752],
             ),
         ] {
             assert_eq!(call(function, from, to), expected, "{function} {from}");

@@ -383,14 +383,17 @@ impl Lstm {
         }
         let peephole = weights.peephole[gate];
         if !peephole.is_empty() {
+            // There, weights are counted as outputs are. Of more outputs than cells, it would read
+            // beyond them; each cell has its own then.
+            let row = self.sizes.outputs.min(cells.len());
             // With time before the batch, a step is of the whole batch there.
             let (count, first) = match self.sizes.time_major {
-                true => (self.sizes.batch * self.sizes.outputs, item * cells.len()),
-                false => (self.sizes.outputs, 0),
+                true => (self.sizes.batch * row, item * cells.len()),
+                false => (row, 0),
             };
             for (i, (out, &cell)) in out.iter_mut().zip(cells).enumerate() {
                 if first + i < count {
-                    let weight = peephole[(first + i) % self.sizes.outputs];
+                    let weight = peephole[(first + i) % row];
                     let product = rule.peephole.apply(i32::from(weight) * i32::from(cell));
                     *out = saturated(product.wrapping_add((*out).into()));
                 }

@@ -208,6 +208,70 @@ fn results_are_those_of_tensorflow_lite_to_the_bit() {
     assert_eq!(found.elements::<i8>(2), expected.as_flattened());
 }
 
+/// One with peepholes and a projection to so many outputs, three of which are not 0.
+fn projected(n_outputs: usize) -> Call {
+    let numbers = |dims: [i64; 2], values: Vec<f32>| {
+        let numbers: Vec<i8> = values.iter().map(|x| (x * 100.0).round() as i8).collect();
+        typed(DataType::QSymmS8, dims, &numbers).quantized(Quantization::per_tensor(0.01, 0))
+    };
+    let n = n_outputs as i64;
+    let x: Vec<i8> = INPUT.iter().map(|x| (x * 128.0).round() as i8).collect();
+    let x = typed(DataType::QAsymmS8, [3, 2, 5], &x);
+    let mut call =
+        Call::new(descriptor()).input(x.quantized(Quantization::per_tensor(1.0 / 128.0, 0)));
+    for weights in &INPUT_TO {
+        call = call.input(numbers([4, 5], weights.to_vec()));
+    }
+    for weights in &RECURRENT_TO {
+        let mut padded = Vec::new();
+        for row in weights.chunks(3) {
+            padded.extend_from_slice(row);
+            padded.resize(padded.len() + n_outputs - 3, 0.0);
+        }
+        call = call.input(numbers([4, n], padded));
+    }
+    for weights in &PEEPHOLE {
+        call = call.input(int16((-0.3, 0.3), weights));
+    }
+    for bias in &BIAS {
+        call = call.input(int32((-100.0, 100.0), bias));
+    }
+    let mut projection = PROJECTION_VALUES.to_vec();
+    projection.resize(4 * n_outputs, 0.0);
+    let (state, cells) = states();
+    let zeros = vec![0i8; 2 * n_outputs];
+    call = call
+        .input(numbers([n, 4], projection))
+        .absent()
+        .input(typed(DataType::QAsymmS8, [2, n], &zeros).quantized(state.clone()))
+        .input(typed(DataType::QSymmS16, [2, 4], &[0i16; 8]).quantized(cells.clone()));
+    for weights in &NORM {
+        call = call.input(int16((-1.0, 1.0), weights));
+    }
+    let info = |data_type, dims: &[i64], quantization: &Quantization| {
+        armnn_backend_api::TensorInfo::new(data_type, shape(dims)).quantized(quantization.clone())
+    };
+    call.output_info(info(DataType::QAsymmS8, &[2, n], &state))
+        .output_info(info(DataType::QSymmS16, &[2, 4], &cells))
+        .output_info(info(DataType::QAsymmS8, &[3, 2, n], &state))
+}
+
+#[test]
+fn more_outputs_than_cells_change_no_peephole() {
+    let first_three = |n_outputs: usize| {
+        let found = projected(n_outputs).run().elements::<i8>(2);
+        let rows: Vec<[i8; 3]> = found
+            .chunks(n_outputs)
+            .map(|row| [row[0], row[1], row[2]])
+            .collect();
+        rows
+    };
+    // As many outputs as cells: each cell has its own weight by the rule itself.
+    let expected = first_three(4);
+    assert!(expected.iter().any(|row| *row != [0; 3]));
+    assert_eq!(first_three(6), expected);
+}
+
 /// A model of two cells without projection, layer normalization and input gate, in numbers of 8
 /// bits or in the real ones that they stand for: two sequences of three steps, batch first.
 fn small(quantized: bool, zero_point: i32) -> Call {
