@@ -345,3 +345,20 @@ fn a_window_that_is_larger_than_the_input_is_one_where_sizes_are_rounded_up() {
     assert_eq!(found(&both[0]).elements::<f32>(), Some(&[5.0][..]));
     assert_eq!(found(&both[1]).elements::<i64>(), Some(&[1][..]));
 }
+
+/// Weights of 1 and no recurrence: tanh(0.5). The standard's default names a function for each of two
+/// directions; of one direction, the first is meant.
+#[test]
+fn a_recurrent_layer_of_one_direction_takes_the_first_of_two_functions() {
+    let inputs = || {
+        vec![
+            floats(&[1, 1, 1], &[0.5]),
+            floats(&[1, 1, 1], &[1.0]),
+            floats(&[1, 1, 1], &[0.0]),
+        ]
+    };
+    let both = [texts("activations", &["Tanh", "Relu"])];
+    let y = outputs("", 14, "RNN", inputs(), &both, 1).remove(0);
+    let found = found(&y).elements::<f32>().unwrap()[0];
+    assert!((found - 0.462_117_16).abs() < 1e-6, "{found}");
+}

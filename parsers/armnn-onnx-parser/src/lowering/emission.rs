@@ -123,8 +123,11 @@ impl Context<'_, '_> {
         let builder = &mut self.lowering.builder;
         match add(builder, &declarations) {
             Err(NetworkError::Layer { problem, layer, .. })
-                if matches!(*problem, LayerProblem::Declaration { .. })
-                    && declarations.iter().any(|said| said.shape.is_some()) =>
+                if matches!(
+                    *problem,
+                    // Of a Reshape, the number of elements tells.
+                    LayerProblem::Declaration { .. } | LayerProblem::Elements { .. }
+                ) && declarations.iter().any(|said| said.shape.is_some()) =>
             {
                 log::warn!(
                     "layer '{}': {problem}; the declaration in the file is not used",

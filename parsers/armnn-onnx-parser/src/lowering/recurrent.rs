@@ -53,8 +53,17 @@ fn recurrent(c: &mut Context<'_, '_>, per_direction: usize) -> Result<Recurrent>
     let alphas = c.attributes.floats("activation_alpha")?.unwrap_or_default();
     let betas = c.attributes.floats("activation_beta")?.unwrap_or_default();
     let functions = match names {
-        Some(names) if names.len() == directions * per_direction => {
-            Some(functions(&names, alphas, betas)?)
+        // The standard's default of an RNN, which some writers write out, is that of two directions
+        // even where there is one.
+        Some(names)
+            if [directions, 2].contains(&(names.len() / per_direction))
+                && names.len() % per_direction == 0 =>
+        {
+            Some(functions(
+                &names[..directions * per_direction],
+                alphas,
+                betas,
+            )?)
         }
         Some(names) => {
             return Err(Problem::malformed(format!(

@@ -150,6 +150,18 @@ fn what_the_file_says_of_a_shape_completes_it_unless_it_contradicts() {
     assert_eq!(output_dims(&with(&[3]).unwrap()), [-1, 3]);
 }
 
+/// A convolution of one direction ends with a Reshape: 5 - 3 + 1 = 3 elements.
+#[test]
+fn what_contradicts_the_number_of_elements_is_not_used() {
+    let mut model = TestModel::new(13)
+        .input("x", &[1, 1, 5])
+        .constant(zeros("w", &[2, 1, 3]))
+        .node("Conv", &["x", "w"], &["y"], &[]);
+    let declared = info("y", ElementType::FLOAT, &[1, 2, 4]);
+    model.graph().output.push(declared);
+    assert_eq!(output_dims(&model.parse().unwrap()), [1, 2, 3]);
+}
+
 #[test]
 fn inputs_and_constants_can_be_outputs() {
     let network = TestModel::new(13)
