@@ -355,6 +355,14 @@ pub enum InputError {
         /// How many there are.
         expected: usize,
     },
+    /// An input that is not there.
+    #[error("there is no input {index}, counted from 0; the network has {expected}")]
+    NoInput {
+        /// Which was asked for.
+        index: usize,
+        /// How many there are.
+        expected: usize,
+    },
     /// The wrong number of outputs.
     #[error("{given} outputs are asked for, the network has {expected}")]
     OutputCount {

@@ -125,3 +125,11 @@ fn nothing_is_written_when_a_size_is_wrong() {
     assert_eq!(error.to_string(), expected);
     assert_eq!(a.bytes(), [0; 16]);
 }
+
+#[test]
+fn an_input_that_is_not_there_is_named_by_its_place() {
+    let mut state = load().create_execution_state().unwrap();
+    let problem = state.set_input(2, &bytes([0.0; 4])).unwrap_err();
+    let expected = "there is no input 2, counted from 0; the network has 2";
+    assert_eq!(problem.to_string(), expected);
+}

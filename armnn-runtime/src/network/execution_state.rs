@@ -202,10 +202,7 @@ impl ExecutionState {
     pub fn set_input(&mut self, index: usize, bytes: &[u8]) -> Result<(), InputError> {
         let expected = self.model.graph.network.inputs().len();
         if index >= expected {
-            return Err(InputError::Count {
-                given: index + 1,
-                expected,
-            });
+            return Err(InputError::NoInput { index, expected });
         }
         if let Kind::Graph(parts) = &self.kind
             && !matches!(parts.inputs[index], Value::Tensor(_))
@@ -260,8 +257,8 @@ impl ExecutionState {
     pub fn set_input_value(&mut self, index: usize, value: Value) -> Result<(), InputError> {
         let network = &self.model.graph.network;
         let Some(&id) = network.inputs().get(index) else {
-            return Err(InputError::Count {
-                given: index + 1,
+            return Err(InputError::NoInput {
+                index,
                 expected: network.inputs().len(),
             });
         };

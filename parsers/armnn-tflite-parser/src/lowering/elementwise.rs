@@ -6,7 +6,7 @@ use armnn_backend_api::{
     ElementwiseUnaryDescriptor, LogicalBinaryDescriptor, LogicalBinaryOperation, PreluDescriptor,
     Quantization, Shape, TensorInfo, UnaryOperation,
 };
-use armnn_network::OutputDeclaration;
+use armnn_network::{OutputDeclaration, TensorId};
 
 use super::context::Context;
 use super::problem::{Problem, Result};
@@ -26,6 +26,9 @@ macro_rules! activated {
             let inputs = [Some(context.input(0)?), Some(context.input(1)?)];
             // The output has the inputs' type, whatever the file says.
             let first = context.input(0)?;
+            if BinaryOperation::$Operation == BinaryOperation::Mul {
+                check_product(context, first)?;
+            }
             let declaration = context.declaration_like(0, first)?;
             context.emit_activated_as(descriptor, &inputs, function, declaration)
         }
@@ -37,6 +40,20 @@ activated! {
     sub, Sub, SubOptionsRef;
     mul, Mul, MulOptionsRef;
     div, Div, DivOptionsRef;
+}
+
+/// Refuses products of numbers of 16 bits in 8: TFLite has a rule of its own for those.
+fn check_product(context: &Context<'_, '_, '_>, factor: TensorId) -> Result {
+    let from = context.info(factor)?.data_type;
+    match context.declaration(0)?.data_type {
+        Some(into) if from.is_quantized() && into.is_quantized() && from != into => {
+            Err(Problem::unsupported(format!(
+                "products of {from} in {into}; convert the model so that factors and products have \
+                 the same type"
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn binary(context: &mut Context<'_, '_, '_>, operation: BinaryOperation) -> Result {
@@ -112,8 +129,8 @@ pub(super) fn fake_quant(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<FakeQuantOptionsRef<'_>>()?;
     let (least, most) = (options.min()?, options.max()?);
     let bits = options.num_bits()?;
-    let holds_zero = least <= 0.0 && most >= 0.0 && least < most;
-    if !holds_zero || !(2..=16).contains(&bits) {
+    let is_range = least < most && (most - least).is_finite();
+    if !is_range || !(2..=16).contains(&bits) {
         return Err(Problem::malformed(format!(
             "it rounds numbers from {least} to {most} to {bits} bits"
         )));
@@ -147,7 +164,7 @@ mod tests {
     use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op, TensorType};
     use crate::schema_writer_generated as write;
     use crate::test_model::{
-        assert_refused, descriptors, float, load, lower, outputs, typed, types, zeros,
+        assert_refused, descriptors, float, load, lower, outputs, run, typed, types, zeros,
     };
     use armnn_backend_api::{LayerDescriptor, LayerType};
 
@@ -287,6 +304,42 @@ mod tests {
         let found = load(network).run(&[x]).unwrap();
         let expected = [4500i16, 0, 300, 1, 12000, -1];
         assert_eq!(found[0].elements::<i16>().unwrap(), expected);
+    }
+
+    #[test]
+    fn products_in_another_type_are_refused() {
+        let of = |tensor_type| typed(tensor_type, &[3]).quantized(0.5, 0);
+        let factors = [of(TensorType::Int16), of(TensorType::Int16)];
+        let options = write::BuiltinOptions::MulOptions(Box::default());
+        let refused = lower(Op::Mul, &factors, &[of(TensorType::Int8)], options);
+        assert_refused(
+            refused,
+            "products of QSymmS16 in QAsymmS8; convert the model",
+        );
+    }
+
+    /// The outputs are those of LiteRT 2.3's reference kernels.
+    #[test]
+    fn a_range_without_zero_is_moved_to_it() {
+        let x = [-3.0, -0.4, 0.0, 0.3, 0.6, 1.2, 1.9, 7.0];
+        for (min, max, num_bits, expected) in [
+            (1.0, 2.5, 2, [0.0, 0.0, 0.0, 0.5, 0.5, 1.0, 1.5, 1.5]),
+            (-4.0, -1.0, 2, [-3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+            (0.5, 3.5, 4, [0.0, 0.0, 0.0, 0.4, 0.6, 1.2, 2.0, 3.0]),
+        ] {
+            let options = write::FakeQuantOptions {
+                min,
+                max,
+                num_bits,
+                narrow_range: false,
+            };
+            let options = write::BuiltinOptions::FakeQuantOptions(Box::new(options));
+            let network = lower(Op::FakeQuant, &[float(&[8])], &[float(&[8])], options).unwrap();
+            let found = run(network, &[(&[8], &x)]).remove(0).1;
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+            }
+        }
     }
 
     #[test]

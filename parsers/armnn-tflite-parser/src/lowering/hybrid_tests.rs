@@ -305,7 +305,7 @@ fn what_an_lstm_projects_is_narrowed_too() {
 
 #[test]
 fn the_rows_of_a_transposed_factor_are_narrowed() {
-    let check_product = |asymmetric_quantize_inputs, expected: &[f32]| {
+    let check_narrowed = |asymmetric_quantize_inputs, expected: &[f32]| {
         let options = write::BatchMatMulOptions {
             adj_x: true,
             adj_y: true,
@@ -320,12 +320,12 @@ fn the_rows_of_a_transposed_factor_are_narrowed() {
         1.126598, -0.755433, 0.197717, -0.661496, -0.931673, 0.055654, -0.84161, 0.668441,
         0.366457, -0.811063, 0.833736, -0.835945,
     ];
-    check_product(false, &symmetric);
+    check_narrowed(false, &symmetric);
     let asymmetric = [
         1.128, -0.755, 0.205906, -0.668188, -0.931149, 0.053833, -0.844235, 0.679412, 0.365,
         -0.8075, 0.833, -0.8315,
     ];
-    check_product(true, &asymmetric);
+    check_narrowed(true, &asymmetric);
 }
 
 #[test]
