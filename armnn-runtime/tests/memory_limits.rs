@@ -341,3 +341,40 @@ fn a_tensor_without_elements_has_dimensions_that_can_be_counted() {
     let error = loaded.create_execution_state_for(&shapes).unwrap_err();
     assert!(error.to_string().contains("'x'"), "{error}");
 }
+
+/// Each part keeps its tensors for the next execution, unless another part needs the memory.
+#[test]
+fn what_other_parts_keep_makes_room_in_any_execution() {
+    const PARTS: usize = 8;
+    let mut builder = NetworkBuilder::new();
+    let mut x = builder.add_input_layer("x", f32(&[-1])).unwrap();
+    for part in 0..PARTS {
+        let abs = builder.add_abs_layer(x, &format!("abs {part}")).unwrap();
+        // What backends do not know parts the network.
+        let construct = RuntimeOperation::Sequence(SequenceOperation::Construct);
+        let name = format!("sequence {part}");
+        let sequence = builder
+            .add_runtime_layer(&name, construct, &[Some(abs)])
+            .unwrap();
+        let concat = RuntimeOperation::Sequence(SequenceOperation::Concat {
+            axis: 0,
+            new_axis: false,
+        });
+        let name = format!("joined {part}");
+        let joined = builder.add_runtime_layer(&name, concat, &[Some(sequence[0])]);
+        x = joined.unwrap()[0];
+    }
+    builder.add_output_layer("y", x).unwrap();
+    let loaded = try_load(builder.finish().unwrap()).unwrap();
+    // 128 KiB. A part has what it takes and what it gives in its own memory, and both besides: 512
+    // KiB. All parts together would keep 8 times 256 KiB.
+    let n = 1 << 15;
+    let x = HostTensor::from_f32([n], &vec![-2.0; 1 << 15]).unwrap();
+    let mut state = loaded.create_execution_state_for(&[[n].into()]).unwrap();
+    for _ in 0..3 {
+        state.set_input(0, x.bytes()).unwrap();
+        state.execute().unwrap();
+        let y = armnn_backend_api::cast_slice::<f32>(state.output(0)).unwrap();
+        assert!(y.len() == 1 << 15 && y.iter().all(|&y| y == 2.0));
+    }
+}

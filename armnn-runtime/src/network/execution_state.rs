@@ -72,19 +72,20 @@ impl InterruptHandle {
 impl ExecutionState {
     pub(super) fn new(model: Arc<LoadedModel>, shapes: &[Shape]) -> Result<Self, LoadError> {
         let graph = &model.graph;
+        let memory = HeldMemory::default();
         let kind = match graph.plain() {
             Some(segment) => {
                 let plan = segment.plan(shapes, &[])?;
                 Kind::Segment(Box::new(SegmentState::new(Arc::clone(segment), plan)?))
             }
             None => Kind::Graph(Box::new(Parts {
-                state: GraphState::new(graph),
+                state: GraphState::new(graph, &memory),
                 inputs: empty_inputs(&model, shapes)?,
                 outputs: Vec::new(),
                 variables: vec![None; graph.variables.len()],
                 times: Vec::new(),
                 events: EventRing::default(),
-                memory: HeldMemory::default(),
+                memory,
                 seeds: Seeds::new(model.random_seed),
             })),
         };

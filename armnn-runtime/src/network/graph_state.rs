@@ -1,7 +1,7 @@
 //! The execution of a graph, part by part.
 
 use std::sync::{
-    Arc,
+    Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak,
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
@@ -34,10 +34,17 @@ pub(super) struct GraphState {
 }
 
 enum PartState {
-    /// The state used last is at the end.
-    Segment(Vec<SegmentEntry>),
+    Segment(Arc<SegmentStates>),
     /// Of each body.
     Operation(Vec<GraphState>),
+}
+
+/// The execution states of one segment, that used last at the end. Locked while one is executed.
+type SegmentStates = Mutex<Vec<SegmentEntry>>;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What a panic leaves behind is a list all the same.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct SegmentEntry {
@@ -47,20 +54,52 @@ struct SegmentEntry {
     _held: Held,
 }
 
-/// Bytes that an execution state holds for the tensors of its parts, all bodies included.
+/// What an execution state holds for the tensors of its parts, all bodies included.
 #[derive(Clone, Default)]
-pub(super) struct HeldMemory(Arc<AtomicU64>);
+pub(super) struct HeldMemory(Arc<Holders>);
+
+#[derive(Default)]
+struct Holders {
+    bytes: AtomicU64,
+    segments: Mutex<Vec<Weak<SegmentStates>>>,
+}
 
 impl HeldMemory {
+    fn segment(&self) -> Arc<SegmentStates> {
+        let states = Arc::default();
+        let mut segments = lock(&self.0.segments);
+        segments.retain(|segment| segment.strong_count() > 0);
+        segments.push(Arc::downgrade(&states));
+        states
+    }
+
     /// Whether `bytes` more are within a limit.
     fn has_room(&self, bytes: u64, limit: u64) -> bool {
-        let held = self.0.load(Ordering::Relaxed);
+        let held = self.0.bytes.load(Ordering::Relaxed);
         held.checked_add(bytes).is_some_and(|bytes| bytes <= limit)
+    }
+
+    /// Lets go of states that are idle until `bytes` more are within a limit. They can be made again.
+    /// Whether there is room then.
+    fn make_room(&self, bytes: u64, limit: u64) -> bool {
+        let segments = lock(&self.0.segments);
+        for states in segments.iter().filter_map(Weak::upgrade) {
+            if self.has_room(bytes, limit) {
+                break;
+            }
+            match states.try_lock() {
+                Ok(mut states) => states.clear(),
+                Err(TryLockError::Poisoned(states)) => states.into_inner().clear(),
+                // It is what needs the room.
+                Err(TryLockError::WouldBlock) => {}
+            }
+        }
+        self.has_room(bytes, limit)
     }
 
     /// Counts bytes, for as long as the result is kept.
     fn hold(&self, bytes: u64) -> Held {
-        self.0.fetch_add(bytes, Ordering::Relaxed);
+        self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
         Held {
             memory: self.clone(),
             bytes,
@@ -75,7 +114,7 @@ struct Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.memory.0.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.memory.0.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -125,11 +164,12 @@ pub(super) fn interruption() -> ExecuteError {
 }
 
 impl GraphState {
-    pub(super) fn new(graph: &LoadedGraph) -> Self {
+    pub(super) fn new(graph: &LoadedGraph, memory: &HeldMemory) -> Self {
         let parts = graph.parts.iter().map(|part| match part {
-            LoadedPart::Segment { .. } => PartState::Segment(Vec::new()),
+            LoadedPart::Segment { .. } => PartState::Segment(memory.segment()),
             LoadedPart::Operation(operation) => {
-                PartState::Operation(operation.bodies.iter().map(Self::new).collect())
+                let bodies = operation.bodies.iter();
+                PartState::Operation(bodies.map(|body| Self::new(body, memory)).collect())
             }
         });
         Self {
@@ -176,7 +216,14 @@ impl GraphState {
                         outputs,
                     },
                     PartState::Segment(entries),
-                ) => run_segment(segment, entries, inputs, outputs, &mut self.values, run)?,
+                ) => run_segment(
+                    segment,
+                    &mut lock(entries),
+                    inputs,
+                    outputs,
+                    &mut self.values,
+                    run,
+                )?,
                 (LoadedPart::Operation(operation), PartState::Operation(bodies)) => {
                     let inputs: Vec<Option<Value>> = operation
                         .inputs
@@ -214,7 +261,7 @@ impl GraphState {
     /// Bytes that the states hold for tensors.
     pub(super) fn memory(&self) -> usize {
         let parts = self.parts.iter().map(|part| match part {
-            PartState::Segment(entries) => entries
+            PartState::Segment(entries) => lock(entries)
                 .iter()
                 .map(|entry| entry.state.memory())
                 .sum::<usize>(),
@@ -230,7 +277,7 @@ impl GraphState {
         for (part, state) in graph.parts.iter().zip(&self.parts) {
             match (part, state) {
                 (LoadedPart::Segment { segment, .. }, PartState::Segment(entries)) => {
-                    if let Some(entry) = entries.last() {
+                    if let Some(entry) = lock(entries).last() {
                         reports.push((entry.state.report().clone(), segment.layers.clone()));
                     }
                 }
@@ -319,7 +366,7 @@ fn run_segment(
                 // Those for other shapes can be made again.
                 entries.clear();
             }
-            if !run.memory.has_room(bytes, run.memory_limit) {
+            if !run.memory.make_room(bytes, run.memory_limit) {
                 let limit = run.memory_limit;
                 return Err(not_planned(LoadError::MemoryLimit {
                     what: "what is computed for the sizes that values have now".to_owned(),

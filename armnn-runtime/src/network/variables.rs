@@ -34,7 +34,7 @@ pub(super) fn current_variables(
     };
     let computed = match &graph.initializer {
         Some(initializer) if new.any(is_computed) => {
-            GraphState::new(initializer).call(initializer, [], run)?
+            GraphState::new(initializer, run.memory).call(initializer, [], run)?
         }
         _ => Vec::new(),
     };
