@@ -5,13 +5,14 @@ use armnn_backend_api::{
     Convolution2dDescriptor, Convolution3dDescriptor, DataLayout, DeformConvDescriptor,
     TransposeConvolution2dDescriptor, TransposeConvolution3dDescriptor,
 };
-use armnn_network::{OutputDeclaration, TensorId};
+use armnn_network::{OutputDeclaration, TensorId, WindowLayer};
 
 use super::context::Context;
 use super::problem::{Problem, Result};
 use super::tensor_info::shape as shape_of;
 use super::windows::{
-    AutoPad, Windows, auto_pad, declared_windows, halves, no_rows_groups, rows_groups, windows,
+    AutoPad, Windows, auto_pad, declared_windows, halves, no_rows_groups, open_windows,
+    rows_groups, windows,
 };
 
 pub(super) fn conv(c: &mut Context<'_, '_>) -> Result {
@@ -26,7 +27,7 @@ pub(super) fn conv(c: &mut Context<'_, '_>) -> Result {
 /// The windows that attributes and weights say.
 pub(super) fn windows_of(c: &mut Context<'_, '_>) -> Result<Windows> {
     let (spatial, size) = directions(c)?;
-    windows(c, &spatial, Some(&size))
+    open_windows(c, &spatial, Some(&size))
 }
 
 /// The convolution of tensors as ONNX has them; `last` says whether it writes the first output.
@@ -65,7 +66,13 @@ pub(super) fn convolution(
             ..Convolution3dDescriptor::new(DataLayout::Ncdhw)
         };
         c.is_last = last;
-        return c.step(descriptor, &inputs);
+        return match windows.open {
+            None => c.step(descriptor, &inputs),
+            Some(odd_behind) => {
+                let layer = WindowLayer::Convolution3d(descriptor);
+                c.step_same_padded(layer, odd_behind, &inputs)
+            }
+        };
     }
     let descriptor = Convolution2dDescriptor {
         pad_left: w.before[1],
@@ -79,11 +86,17 @@ pub(super) fn convolution(
         groups,
         ..Convolution2dDescriptor::new(DataLayout::Nchw)
     };
+    c.is_last = last && directions == 2;
+    let output = match windows.open {
+        None => c.step(descriptor, &inputs)?,
+        Some(odd_behind) => {
+            let layer = WindowLayer::Convolution2d(descriptor);
+            c.step_same_padded(layer, odd_behind, &inputs)?
+        }
+    };
     if directions == 2 {
-        c.is_last = last;
-        return c.step(descriptor, &inputs);
+        return Ok(output);
     }
-    let output = c.step(descriptor, &inputs)?;
     c.is_last = last;
     c.merge_step(output, &no_rows_groups())
 }
@@ -418,8 +431,32 @@ mod tests {
         let more = [zeros("w", &[8, 4, 3, 3, 3, 3])];
         let more = single(11, "Conv", &[1, 4, 9, 9, 9, 9], &more, &[]);
         assert_refused(more, "windows over 4 dimensions");
-        let same = [text("auto_pad", "SAME_UPPER")];
-        let unknown = single(11, "Conv", &[1, 4, -1, 9], &weights(), &same);
-        assert_refused(unknown, "a size that is not known");
+    }
+
+    /// As above, once the rows are known; the layer is a Convolution2d all the same.
+    #[test]
+    fn padding_may_follow_from_sizes_that_an_execution_brings() {
+        let attributes = [
+            int("group", 2),
+            list("strides", &[2, 3]),
+            text("auto_pad", "SAME_UPPER"),
+        ];
+        let weights = [zeros("w", &[8, 2, 3, 5]), zeros("b", &[8])];
+        let open = single(11, "Conv", &[1, 4, -1, 20], &weights, &attributes).unwrap();
+        assert_eq!(output_dims(&open), [1, 8, -1, 7]);
+        let armnn_network::Operation::Deferred(deferred) = &open.layers()[0].operation else {
+            panic!("{:?}", open.layers()[0]);
+        };
+        let armnn_network::ParameterRule::SamePadding { layer, odd_behind } = &deferred.rule else {
+            panic!("{deferred:?}");
+        };
+        assert!(odd_behind);
+        assert_eq!(layer.layer_type(), LayerType::Convolution2d);
+        let window = [
+            list("kernel_shape", &[2, 2]),
+            text("auto_pad", "SAME_LOWER"),
+        ];
+        let pooled = single(11, "MaxPool", &[1, 4, -1, 20], &[], &window).unwrap();
+        assert_eq!(output_dims(&pooled), [1, 4, -1, 20]);
     }
 }

@@ -11,7 +11,7 @@ use armnn_backend_api::{
 };
 use armnn_network::{
     LayerProblem, NetworkBuilder, NetworkError, OutputDeclaration, ParameterRule, RuntimeOperation,
-    TensorId,
+    TensorId, WindowLayer,
 };
 
 use super::State;
@@ -154,6 +154,17 @@ impl Context<'_, '_> {
                 builder.add_deferred_layer(&name, rule.clone(), &inputs, parameters, declarations)
             })?,
         )
+    }
+
+    /// A layer over windows whose padding follows from sizes that are not known yet.
+    pub(super) fn step_same_padded(
+        &mut self,
+        layer: WindowLayer,
+        odd_behind: bool,
+        inputs: &[TensorId],
+    ) -> Result<TensorId> {
+        let rule = ParameterRule::SamePadding { layer, odd_behind };
+        self.step_deferred(rule, inputs, &[])
     }
 
     /// An operation of the runtime, which has one output.

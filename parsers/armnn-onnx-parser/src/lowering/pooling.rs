@@ -6,17 +6,17 @@ use armnn_backend_api::{
     Pooling2dDescriptor, Pooling3dDescriptor, PoolingAlgorithm, ReduceOperation,
     ScatterElementsDescriptor, ScatterFunction, UnaryOperation as Unary,
 };
-use armnn_network::{OutputDeclaration, PadLayout, ParameterRule, TensorId};
+use armnn_network::{OutputDeclaration, PadLayout, ParameterRule, TensorId, WindowLayer};
 
 use super::context::{Context, described};
 use super::problem::{Problem, Result};
-use super::windows::{Windows, declared_windows, no_rows_groups, rows_groups, windows};
+use super::windows::{Windows, declared_windows, no_rows_groups, open_windows, rows_groups};
 
 pub(super) fn pool(c: &mut Context<'_, '_>, algorithm: PoolingAlgorithm) -> Result {
     let column_major = c.attributes.flag("storage_order", false)?;
     let windows = windows_of(c)?;
     if c.has_output(1) {
-        return with_indices(c, &windows, column_major);
+        return with_indices(c, &windows.known()?, column_major);
     }
     let padding_counts =
         algorithm == PoolingAlgorithm::Average && c.attributes.flag("count_include_pad", false)?;
@@ -30,7 +30,7 @@ fn windows_of(c: &mut Context<'_, '_>) -> Result<Windows> {
     let Some(spatial) = shape.dims().get(2..) else {
         return Err(Problem::malformed(format!("its input is {shape}")));
     };
-    windows(c, spatial, None)
+    open_windows(c, spatial, None)
 }
 
 /// The layer; `last` says whether it writes the first output.
@@ -70,7 +70,13 @@ pub(super) fn pooling(
             ..base
         };
         c.is_last = last;
-        return c.step(descriptor, &[input]);
+        return match windows.open {
+            None => c.step(descriptor, &[input]),
+            Some(odd_behind) => {
+                let layer = WindowLayer::Pooling3d(descriptor);
+                c.step_same_padded(layer, odd_behind, &[input])
+            }
+        };
     }
     let base = Pooling2dDescriptor::new(algorithm, w.size[1], w.size[0], DataLayout::Nchw);
     let descriptor = Pooling2dDescriptor {
@@ -86,12 +92,21 @@ pub(super) fn pooling(
         padding_method,
         ..base
     };
+    let input = match directions {
+        2 => input,
+        _ => c.merge_step(input, &rows_groups(1))?,
+    };
+    c.is_last = last && directions == 2;
+    let output = match windows.open {
+        None => c.step(descriptor, &[input])?,
+        Some(odd_behind) => {
+            let layer = WindowLayer::Pooling2d(descriptor);
+            c.step_same_padded(layer, odd_behind, &[input])?
+        }
+    };
     if directions == 2 {
-        c.is_last = last;
-        return c.step(descriptor, &[input]);
+        return Ok(output);
     }
-    let input = c.merge_step(input, &rows_groups(1))?;
-    let output = c.step(descriptor, &[input])?;
     c.is_last = last;
     c.merge_step(output, &no_rows_groups())
 }

@@ -13,6 +13,9 @@ pub(super) struct Windows {
     pub(super) after: Vec<u32>,
     /// Whether the padding follows from the sizes, so that nothing is to be rounded.
     pub(super) is_same: bool,
+    /// Whether the padding follows from sizes that are not known: then what is odd goes behind the
+    /// input, or before it, and `before` and `after` are 0.
+    pub(super) open: Option<bool>,
 }
 
 /// Where the padding comes from.
@@ -45,7 +48,19 @@ pub(super) fn auto_pad(c: &Context<'_, '_>) -> Result<AutoPad> {
 ///
 /// `spatial` are the dimensions of the input that windows move over; `size` those of the windows, if
 /// the weights say it.
+///
+/// # Errors
+/// Also when the padding follows from a size that is not known.
 pub(super) fn windows(
+    c: &Context<'_, '_>,
+    spatial: &[i64],
+    size: Option<&[i64]>,
+) -> Result<Windows> {
+    open_windows(c, spatial, size)?.known()
+}
+
+/// The same, where the padding may follow from sizes that are not known.
+pub(super) fn open_windows(
     c: &Context<'_, '_>,
     spatial: &[i64],
     size: Option<&[i64]>,
@@ -59,8 +74,15 @@ pub(super) fn windows(
         }
         mode @ (AutoPad::SameUpper | AutoPad::SameLower) => {
             windows.is_same = true;
+            let odd_behind = mode == AutoPad::SameUpper;
+            if spatial.iter().any(|&input| input < 0) {
+                windows.before.fill(0);
+                windows.after.fill(0);
+                windows.open = Some(odd_behind);
+                return Ok(windows);
+            }
             for (at, &input) in spatial.iter().enumerate() {
-                let (before, after) = windows.same(at, input, mode == AutoPad::SameUpper)?;
+                let (before, after) = windows.same(at, input, odd_behind)?;
                 (windows.before[at], windows.after[at]) = (before, after);
             }
         }
@@ -119,10 +141,22 @@ pub(super) fn declared_windows(
         before: numbers(before, 0, "pads")?,
         after: numbers(after, 0, "pads")?,
         is_same: false,
+        open: None,
     })
 }
 
 impl Windows {
+    /// The windows, if their padding is known.
+    pub(super) fn known(self) -> Result<Self> {
+        match self.open {
+            None => Ok(self),
+            Some(_) => Err(Problem::unsupported(
+                "padding that follows from a size that is not known (auto_pad); give the model \
+                 fixed input shapes",
+            )),
+        }
+    }
+
     /// Elements from the first to the last of a window.
     pub(super) fn extent(&self, at: usize) -> i64 {
         (i64::from(self.size[at]) - 1) * i64::from(self.dilation[at]) + 1
@@ -131,12 +165,6 @@ impl Windows {
     /// Padding with which there is a window for each stride, rounded up. What is odd goes behind
     /// the input, or before it.
     fn same(&self, at: usize, input: i64, odd_behind: bool) -> Result<(u32, u32)> {
-        if input < 0 {
-            return Err(Problem::unsupported(
-                "padding that follows from a size that is not known (auto_pad); give the model \
-                 fixed input shapes",
-            ));
-        }
         let too_large = || Problem::malformed("its padding is beyond 2^32");
         let stride = i64::from(self.stride[at]);
         let outputs = input / stride + i64::from(input % stride != 0);
