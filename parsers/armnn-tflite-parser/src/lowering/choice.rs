@@ -412,4 +412,21 @@ mod tests {
             assert_refused(model.parse(), expected);
         }
     }
+
+    #[test]
+    fn matrices_of_sizes_that_an_execution_brings_get_diagonals() {
+        let open = |rank: usize| float(&vec![1; rank]).signature(&vec![-1; rank]);
+        let network = lower(Op::MatrixDiag, &[open(1)], &[float(&[])], None).unwrap();
+        let found = run(network, &[(&[2], &[7.0, 8.0])]);
+        assert_eq!(found, [(vec![2, 2], vec![7.0, 0.0, 0.0, 8.0])]);
+        for (dims, expected) in [
+            ([2, 3], [7.0, 1.0, 1.0, 1.0, 8.0, 1.0]),
+            ([3, 2], [7.0, 1.0, 1.0, 8.0, 1.0, 1.0]),
+        ] {
+            let inputs = [open(2), open(1)];
+            let network = lower(Op::MatrixSetDiag, &inputs, &[float(&[])], None).unwrap();
+            let found = run(network, &[(&dims, &[1.0; 6]), (&[2], &[7.0, 8.0])]);
+            assert_eq!(found, [(dims.to_vec(), expected.to_vec())]);
+        }
+    }
 }

@@ -406,6 +406,7 @@ impl Context<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use crate::schema_generated::{BuiltinOperator as Op, TensorType};
+    use crate::schema_writer_generated as write;
     use crate::test_model::{TestTensor, float, floats_constant, ints, load, lower, run, typed};
 
     type Floats<'a> = (&'a [i64], &'a [f32]);
@@ -502,5 +503,39 @@ mod tests {
             .quantized(0.5, 0);
         let looked_up = found(Op::EmbeddingLookup, &[ints(&[1, 0]), table], &[]);
         assert_eq!(looked_up, (vec![2, 2], vec![1.5, 2.0, 0.5, 1.0]));
+    }
+
+    /// Row 0 is 1 [1, 2] + 3 [3, 4], row 2 is 2 [3, 4]; nothing is of row 1. Weights add up to 4 and
+    /// 2, their squares to 10 and 4.
+    #[test]
+    fn rows_of_a_table_are_put_together_by_weights() {
+        use crate::schema_generated::CombinerType as Combiner;
+        let root = 10f32.sqrt();
+        for (combiner, expected) in [
+            (Combiner::Sum, [10.0, 14.0, 0.0, 0.0, 6.0, 8.0]),
+            (Combiner::Mean, [2.5, 3.5, 0.0, 0.0, 3.0, 4.0]),
+            (
+                Combiner::Sqrtn,
+                [10.0 / root, 14.0 / root, 0.0, 0.0, 3.0, 4.0],
+            ),
+        ] {
+            let options = write::EmbeddingLookupSparseOptions { combiner };
+            let options = write::BuiltinOptions::EmbeddingLookupSparseOptions(Box::new(options));
+            let inputs = [
+                ints(&[0, 1, 1]),
+                ints(&[0, 0, 0, 1, 2, 0]).shaped(&[3, 2]),
+                ints(&[3, 2]),
+                floats_constant(&[3], &[1.0, 3.0, 2.0]),
+                floats_constant(&[2, 2], &[1.0, 2.0, 3.0, 4.0]),
+            ];
+            let network = lower(Op::EmbeddingLookupSparse, &inputs, &[float(&[])], options);
+            let (dims, found) = run(network.unwrap(), &[]).remove(0);
+            assert_eq!(dims, [3, 2]);
+            let close = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-6;
+            assert!(
+                found.iter().zip(&expected).all(close),
+                "{combiner:?}: {found:?}"
+            );
+        }
     }
 }

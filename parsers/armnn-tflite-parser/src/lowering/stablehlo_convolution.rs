@@ -160,3 +160,100 @@ pub(super) fn convolution(context: &mut Context<'_, '_, '_>) -> Result {
     let back: Vec<usize> = (0..rank).map(back).collect();
     context.emit(transpose(&back)?, &[Some(found)])
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::schema_generated::BuiltinOperator as Op;
+    use crate::schema_writer_generated as write;
+    use crate::test_model::{assert_refused, float, floats_constant, lower_second, run};
+
+    /// [N, C, H, W] with [O, I, KH, KW], and a column of padding at the right.
+    fn options() -> write::StablehloConvolutionOptions {
+        write::StablehloConvolutionOptions {
+            window_strides: Some(vec![1, 1]),
+            padding: Some(vec![0, 0, 0, 1]),
+            input_batch_dimension: 0,
+            input_feature_dimension: 1,
+            input_spatial_dimensions: Some(vec![2, 3]),
+            kernel_input_feature_dimension: 1,
+            kernel_output_feature_dimension: 0,
+            kernel_spatial_dimensions: Some(vec![2, 3]),
+            output_batch_dimension: 0,
+            output_feature_dimension: 1,
+            output_spatial_dimensions: Some(vec![2, 3]),
+            feature_group_count: 1,
+            batch_group_count: 1,
+            ..write::StablehloConvolutionOptions::default()
+        }
+    }
+
+    fn convolution(
+        options: write::StablehloConvolutionOptions,
+        filters: &[i32],
+        input: &[i32],
+    ) -> Result<armnn_network::Network, crate::TfliteParserError> {
+        // Of the second channel's filter, all are 10 times the first's.
+        let weights = match filters {
+            [2, 1, 2, 2] => [1., 2., 3., 4., 10., 20., 30., 40.],
+            _ => [1., 10., 2., 20., 3., 30., 4., 40.],
+        };
+        let inputs = [float(input), floats_constant(filters, &weights)];
+        let options = write::BuiltinOptions2::StablehloConvolutionOptions(Box::new(options));
+        lower_second(Op::StablehloConvolution, &inputs, &[float(&[])], options)
+    }
+
+    /// Of 1 2 3 over 4 5 6 with 1 2 over 3 4: 1 + 4 + 12 + 20 = 37, 2 + 6 + 15 + 24 = 47, and with
+    /// the padding 3 + 18 = 21.
+    #[test]
+    fn layouts_are_made_those_of_the_layer() {
+        let x = [1., 2., 3., 4., 5., 6.];
+        let network = convolution(options(), &[2, 1, 2, 2], &[1, 1, 2, 3]).unwrap();
+        let found = run(network, &[(&[1, 1, 2, 3], &x)]);
+        let expected = vec![37., 47., 21., 370., 470., 210.];
+        assert_eq!(found, [(vec![1, 2, 1, 3], expected)]);
+        let last = write::StablehloConvolutionOptions {
+            input_feature_dimension: 3,
+            input_spatial_dimensions: Some(vec![1, 2]),
+            kernel_input_feature_dimension: 2,
+            kernel_output_feature_dimension: 3,
+            kernel_spatial_dimensions: Some(vec![0, 1]),
+            output_feature_dimension: 3,
+            output_spatial_dimensions: Some(vec![1, 2]),
+            ..options()
+        };
+        let network = convolution(last, &[2, 2, 1, 2], &[1, 2, 3, 1]).unwrap();
+        let found = run(network, &[(&[1, 2, 3, 1], &x)]);
+        let expected = vec![37., 370., 47., 470., 21., 210.];
+        assert_eq!(found, [(vec![1, 1, 3, 2], expected)]);
+    }
+
+    #[test]
+    fn what_is_no_such_layer_is_refused_with_the_reason() {
+        let refused = |change: fn(&mut write::StablehloConvolutionOptions), reason| {
+            let mut options = options();
+            change(&mut options);
+            let refused = convolution(options, &[2, 1, 2, 2], &[1, 1, 2, 3]);
+            assert_refused(refused, reason);
+        };
+        refused(|o| o.lhs_dilation = Some(vec![1, 2]), "set apart");
+        refused(
+            |o| o.window_reversal = Some(vec![false, true]),
+            "reversed windows",
+        );
+        refused(|o| o.batch_group_count = 2, "groups of batches");
+        refused(|o| o.padding = Some(vec![0, -1, 0, 0]), "negative padding");
+        refused(|o| o.padding = Some(vec![0, 0]), "its padding is [0, 0]");
+        refused(
+            |o| o.window_strides = Some(vec![0, 1]),
+            "its strides are [0, 1]",
+        );
+        refused(
+            |o| o.input_batch_dimension = 1,
+            "dimension 1 is named twice",
+        );
+        refused(
+            |o| o.input_spatial_dimensions = Some(vec![2]),
+            "windows over 1 dimensions",
+        );
+    }
+}

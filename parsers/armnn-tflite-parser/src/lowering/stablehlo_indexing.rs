@@ -361,3 +361,107 @@ impl Context<'_, '_, '_> {
         self.step(0, SelectDescriptor::new(), &inputs, none())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::schema_generated::{BuiltinOperator as Op, TensorType};
+    use crate::schema_writer_generated as write;
+    use crate::test_model::{
+        TestModel, assert_refused, float, floats_constant, ints, load, lower_second, typed,
+    };
+
+    const X: [f32; 12] = [0., 1., 2., 3., 4., 5., 6., 7., 8., 9., 10., 11.];
+
+    /// Windows of 2 by 2 of [3, 4], at (2, 3), which is moved to (1, 2), and at (0, 1). As LiteRT.
+    #[test]
+    fn windows_are_gathered_from_where_they_fit() {
+        let operand = floats_constant(&[3, 4], &X);
+        let indices = ints(&[2, 3, 0, 1]).shaped(&[2, 2]);
+        let gathered = |offset_dims: &[i64]| {
+            let options = write::StablehloGatherOptions {
+                offset_dims: Some(offset_dims.to_vec()),
+                start_index_map: Some(vec![0, 1]),
+                index_vector_dim: 1,
+                slice_sizes: Some(vec![2, 2]),
+                ..write::StablehloGatherOptions::default()
+            };
+            let options = write::BuiltinOptions2::StablehloGatherOptions(Box::new(options));
+            let inputs = [operand.clone(), indices.clone()];
+            lower_second(Op::StablehloGather, &inputs, &[float(&[])], options)
+        };
+        let values = |network| {
+            let found = load(network).run(&[]).unwrap();
+            assert_eq!(found[0].info().shape.dims(), [2, 2, 2]);
+            found[0].elements::<f32>().unwrap().to_vec()
+        };
+        let found = values(gathered(&[1, 2]).unwrap());
+        assert_eq!(found, [6., 7., 10., 11., 1., 2., 5., 6.]);
+        // The same with the windows' rows first and their columns last.
+        let found = values(gathered(&[0, 2]).unwrap());
+        assert_eq!(found, [6., 7., 1., 2., 10., 11., 5., 6.]);
+        assert_refused(gathered(&[1]), "2 dimensions of slices at [1]");
+        assert_refused(gathered(&[1, 1]), "dimension 1 is named twice");
+    }
+
+    fn scattered(body: Option<Op>, indices: &[i32]) -> Vec<f32> {
+        let mut model = TestModel::default();
+        let updates = [0., 10., 20., 30., 40., 50., 60., 70.];
+        let inputs = [
+            floats_constant(&[3, 4], &X),
+            ints(indices).shaped(&[2, 1]),
+            floats_constant(&[2, 4], &updates),
+        ];
+        let inputs = inputs.map(|tensor| model.tensor(tensor));
+        let output = model.tensor(float(&[3, 4]));
+        model.operator(Op::StablehloScatter, &inputs, &[output], None);
+        let options = write::StablehloScatterOptions {
+            update_window_dims: Some(vec![1]),
+            inserted_window_dims: Some(vec![0]),
+            scatter_dims_to_operand_dims: Some(vec![0]),
+            index_vector_dim: 1,
+            update_computation_subgraph_index: 1,
+            ..write::StablehloScatterOptions::default()
+        };
+        let options = write::BuiltinOptions2::StablehloScatterOptions(Box::new(options));
+        model.graph.operators.as_mut().unwrap()[0].builtin_options_2 = Some(options);
+        model.output(output);
+        model.next_subgraph();
+        let [x, y] = [0, 1].map(|_| model.input(float(&[])));
+        match body {
+            Some(operator) => {
+                let z = model.tensor(typed(TensorType::Float32, &[]));
+                model.operator(operator, &[x, y], &[z], None);
+                model.output(z);
+            }
+            None => model.output(y),
+        }
+        let found = load(model.parse().unwrap()).run(&[]).unwrap();
+        found[0].elements::<f32>().unwrap().to_vec()
+    }
+
+    /// Rows of updates are 0, 10, 20, 30 and 40, 50, 60, 70. As LiteRT.
+    #[test]
+    fn updates_are_put_to_rows_as_the_body_says() {
+        assert_eq!(
+            scattered(Some(Op::StablehloAdd), &[2, 0]),
+            [40., 51., 62., 73., 4., 5., 6., 7., 8., 19., 30., 41.]
+        );
+        assert_eq!(
+            scattered(Some(Op::StablehloMultiply), &[1, 1]),
+            [0., 1., 2., 3., 0., 2500., 7200., 14700., 8., 9., 10., 11.]
+        );
+        assert_eq!(
+            scattered(Some(Op::StablehloMaximum), &[0, 2]),
+            [0., 10., 20., 30., 4., 5., 6., 7., 40., 50., 60., 70.]
+        );
+        assert_eq!(
+            scattered(None, &[1, 1]),
+            [0., 1., 2., 3., 40., 50., 60., 70., 8., 9., 10., 11.]
+        );
+    }
+
+    #[test]
+    fn updates_outside_of_the_operand_are_left_out() {
+        assert_eq!(scattered(None, &[7, -1]), X);
+    }
+}

@@ -110,3 +110,95 @@ fn order(context: &Context<'_, '_, '_>, index: i32) -> Result<Order> {
         descending: is_less != (first < second),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TfliteParserError;
+    use crate::schema_writer_generated as write;
+    use crate::test_model::{TestModel, assert_refused, float, floats_constant, load};
+
+    /// `compared` are the comparator's arguments, two of each operand.
+    fn sorted(
+        operands: &[&[f32]],
+        direction: Direction,
+        compared: [usize; 2],
+    ) -> Result<Vec<Vec<f32>>, TfliteParserError> {
+        let mut model = TestModel::default();
+        let inputs: Vec<i32> = operands
+            .iter()
+            .map(|values| model.tensor(floats_constant(&[2, 3], values)))
+            .collect();
+        let outputs: Vec<i32> = operands
+            .iter()
+            .map(|_| model.tensor(float(&[2, 3])))
+            .collect();
+        model.operator(Op::StablehloSort, &inputs, &outputs, None);
+        let options = write::StablehloSortOptions {
+            dimension: 1,
+            is_stable: true,
+            comparator_subgraph_index: 1,
+        };
+        let options = write::BuiltinOptions2::StablehloSortOptions(Box::new(options));
+        model.graph.operators.as_mut().unwrap()[0].builtin_options_2 = Some(options);
+        outputs.iter().for_each(|&output| model.output(output));
+        model.next_subgraph();
+        let arguments: Vec<i32> = (0..2 * operands.len())
+            .map(|_| model.input(float(&[])))
+            .collect();
+        let is_less = model.tensor(crate::test_model::typed(
+            crate::schema_generated::TensorType::Bool,
+            &[],
+        ));
+        let compared = compared.map(|at| arguments[at]);
+        model.operator(Op::StablehloCompare, &compared, &[is_less], None);
+        let options = write::StablehloCompareOptions {
+            comparison_direction: direction,
+            ..write::StablehloCompareOptions::default()
+        };
+        let options = write::BuiltinOptions2::StablehloCompareOptions(Box::new(options));
+        model.graph.operators.as_mut().unwrap()[0].builtin_options_2 = Some(options);
+        model.output(is_less);
+        let found = load(model.parse()?).run(&[]).unwrap();
+        Ok(found
+            .iter()
+            .map(|x| x.elements::<f32>().unwrap().to_vec())
+            .collect())
+    }
+
+    #[test]
+    fn rows_are_sorted_upwards_or_downwards() {
+        let x: &[f32] = &[3., 1., 2., 0., 5., 4.];
+        let up = [vec![1., 2., 3., 0., 4., 5.]];
+        let down = [vec![3., 2., 1., 5., 4., 0.]];
+        assert_eq!(sorted(&[x], Direction::Lt, [0, 1]).unwrap(), up);
+        assert_eq!(sorted(&[x], Direction::Gt, [0, 1]).unwrap(), down);
+        assert_eq!(sorted(&[x], Direction::Gt, [1, 0]).unwrap(), up);
+    }
+
+    /// By the second one; 7 and 8 have equal keys, and keep their order.
+    #[test]
+    fn operands_are_sorted_by_one_of_them() {
+        let x: &[f32] = &[7., 8., 9., 1., 2., 3.];
+        let keys: &[f32] = &[5., 5., 4., 3., 1., 2.];
+        let found = sorted(&[x, keys], Direction::Lt, [2, 3]).unwrap();
+        assert_eq!(found[0], [9., 7., 8., 2., 3., 1.]);
+        assert_eq!(found[1], [4., 5., 5., 1., 2., 3.]);
+    }
+
+    #[test]
+    fn other_comparators_are_refused() {
+        let x: &[f32] = &[0.; 6];
+        for (direction, compared) in [
+            (Direction::Eq, [0, 1]),
+            (Direction::Le, [0, 1]),
+            (Direction::Lt, [0, 0]),
+            (Direction::Lt, [0, 2]),
+        ] {
+            match sorted(&[x, x], direction, compared) {
+                Ok(found) => panic!("{found:?}"),
+                Err(error) => assert_refused(Err(error), "a comparator other than one comparison"),
+            }
+        }
+    }
+}
