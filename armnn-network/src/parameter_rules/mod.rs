@@ -14,6 +14,7 @@ mod pad;
 mod reduce;
 mod reshape;
 mod resize;
+mod same_padding;
 mod signal;
 mod slice;
 mod space_to_batch;
@@ -24,6 +25,7 @@ mod transpose_convolution;
 pub use pad::PadLayout;
 pub use reduce::ReduceOptions;
 pub use resize::AspectRatioPolicy;
+pub use same_padding::WindowLayer;
 pub use split::SplitOptions;
 pub use strided_slice::StridedSliceOptions;
 
@@ -188,6 +190,14 @@ pub enum ParameterRule {
         /// The axis, from the end if negative; `None` if it is a parameter.
         axis: Option<i64>,
     },
+    /// A layer over windows without parameters: its padding is such that there is an output for each
+    /// stride over the input, rounded up, as TensorFlow's SAME padding and ONNX's `auto_pad`.
+    SamePadding {
+        /// The layer, but for its padding.
+        layer: WindowLayer,
+        /// Whether what is odd of the padding goes behind the input (ONNX's SAME_UPPER), or before.
+        odd_behind: bool,
+    },
     /// A Col2Im, but for the block shape. Parameters: the image's shape, the block shape.
     Col2Im(Col2ImDescriptor),
 }
@@ -246,6 +256,7 @@ impl ParameterRule {
             Self::TransposeConvolution2d { .. } => LayerType::TransposeConvolution2d,
             Self::TransposeConvolution3d { .. } => LayerType::TransposeConvolution3d,
             Self::Dft { .. } => LayerType::Dft,
+            Self::SamePadding { layer, .. } => layer.layer_type(),
             Self::Col2Im(_) => LayerType::Col2Im,
         }
     }
@@ -263,6 +274,7 @@ impl ParameterRule {
             | Self::TransposeConvolution2d { .. }
             | Self::TransposeConvolution3d { .. }
             | Self::Dft { .. }
+            | Self::SamePadding { .. }
             | Self::Col2Im(_) => false,
             _ => true,
         }
@@ -326,6 +338,9 @@ impl ParameterRule {
                 transpose_convolution::in_volumes(descriptor, *same, &arguments)
             }
             Self::Dft { descriptor, axis } => signal::dft(descriptor, *axis, &arguments),
+            Self::SamePadding { layer, odd_behind } => {
+                same_padding::same(layer, *odd_behind, &arguments)
+            }
             Self::Col2Im(base) => signal::col2im(base, &arguments),
         }
     }

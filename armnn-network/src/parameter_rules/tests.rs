@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
 use armnn_backend_api::{
-    ArgMinMaxFunction, CoordinateTransformation, CumulativeOperation, DataLayout, DataType,
-    InterpolationMethod, ResizeMethod,
+    ArgMinMaxFunction, Convolution2dDescriptor, CoordinateTransformation, CumulativeOperation,
+    DataLayout, DataType, InterpolationMethod, Pooling2dDescriptor, PoolingAlgorithm, ResizeMethod,
 };
 
 use super::ParameterRule as Rule;
@@ -92,7 +92,7 @@ impl Random {
 fn any_rule(random: &mut Random) -> Rule {
     let (flag, other) = (random.below(2) == 0, random.below(2) == 0);
     let layout = random.of(&[PadLayout::Sides, PadLayout::Pairs]);
-    match random.below(29) {
+    match random.below(31) {
         0 => Rule::Reshape { allow_zero: flag },
         1 => Rule::Squeeze,
         2 => Rule::Unsqueeze,
@@ -180,6 +180,24 @@ fn any_rule(random: &mut Random) -> Rule {
             axis: random.of(&[None, Some(0), Some(-2)]),
         },
         27 => Rule::Col2Im(Col2ImDescriptor::new(&[1, 1]).unwrap()),
+        28 => Rule::SamePadding {
+            layer: WindowLayer::Pooling2d(Pooling2dDescriptor {
+                stride_x: random.of(&[1, 2, 3]),
+                stride_y: random.of(&[1, 2]),
+                dilation_x: random.of(&[1, 2]),
+                ..Pooling2dDescriptor::new(PoolingAlgorithm::Max, 2, 3, DataLayout::Nhwc)
+            }),
+            odd_behind: flag,
+        },
+        29 => Rule::SamePadding {
+            layer: WindowLayer::Convolution2d(Convolution2dDescriptor {
+                stride_x: random.of(&[1, 2, 3]),
+                stride_y: random.of(&[1, 2]),
+                dilation_y: random.of(&[1, 2]),
+                ..Convolution2dDescriptor::new(DataLayout::Nchw)
+            }),
+            odd_behind: flag,
+        },
         _ => Rule::TransposeConvolution2d {
             descriptor: TransposeConvolution2dDescriptor::new(DataLayout::Nhwc),
             same: flag,
@@ -269,7 +287,9 @@ fn inferred_of(resolved: &Resolved, data: &[Option<Shape>]) -> Result<Vec<Shape>
         LayerType::OneHot => vec![data[0], one, one],
         LayerType::Range => vec![one; 3],
         LayerType::Fill => vec![one],
-        LayerType::TransposeConvolution2d | LayerType::TransposeConvolution3d => data.to_vec(),
+        LayerType::TransposeConvolution2d
+        | LayerType::TransposeConvolution3d
+        | LayerType::Convolution2d => data.to_vec(),
         _ => vec![data[0]],
     };
     let shapes = LayerShapes {

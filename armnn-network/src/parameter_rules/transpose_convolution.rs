@@ -110,7 +110,12 @@ fn output<const N: usize>(
 /// The padding before and after `size` elements such that windows in steps of `stride` are as many
 /// as size / stride, rounded up; the odd element comes after
 /// (<https://www.tensorflow.org/api_docs/python/tf/nn>, "Notes on padding").
-fn same_padding(size: i64, window: i64, stride: u32, dilation: u32) -> Result<(u32, u32)> {
+pub(super) fn same_padding(
+    size: i64,
+    window: i64,
+    stride: u32,
+    dilation: u32,
+) -> Result<(u32, u32)> {
     let problem = || {
         let value = format!("a window of {window} over {size} elements");
         bad("padding", value, "one that fits into 32 bits")

@@ -50,9 +50,16 @@
 //! model names by signatures are networks each ([`parse_signature`]), whose variables have the same
 //! names.
 //!
+//! # Random numbers
+//!
+//! RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL and MULTINOMIAL take the numbers that the runtime makes
+//! ([`RandomOperation`](armnn_network::RandomOperation)), which are not those of LiteRT's generator.
+//! With a seed in the model, each execution gives the same numbers, where LiteRT goes on with those
+//! that follow.
+//!
 //! # What there is not
 //!
-//! Strings, hash tables, random numbers, and operators of TensorFlow (Flex) are refused by name.
+//! Strings, hash tables, and operators of TensorFlow (Flex) are refused by name.
 
 mod error;
 mod lowering;

@@ -116,7 +116,7 @@ fn tflite_page() -> String {
         "# TFLite operators\n\n{NOTE}\nOf {} builtin operators, {} are read, and these custom ones: \
          {}. Options are honoured or refused, whatever the version of the operator, and a model with \
          others is refused with a list of them.\n\nWhere it runs: on backends, as one or several \
-         layers; or in the runtime, to which control flow and variables belong, while the bodies of control flow run on backends.\n\n| operator | runs on |\n|---|---|\n",
+         layers; or in the runtime, to which control flow, variables and random numbers belong, while the bodies of control flow run on backends.\n\n| operator | runs on |\n|---|---|\n",
         // CUSTOM and PLACEHOLDER_FOR_GREATER_OP_CODES are none.
         builtins.len() - 2,
         rows.len(),
@@ -170,23 +170,9 @@ const REASONS: &[(&[&str], &str)] = &[
         "of strings, tables of strings, or hashes of them",
     ),
     (
-        &[
-            "MULTINOMIAL",
-            "RANDOM_STANDARD_NORMAL",
-            "RANDOM_UNIFORM",
-            "STABLEHLO_RNG_BIT_GENERATOR",
-        ],
-        "random numbers; make them an input of the model",
-    ),
-    (
-        &[
-            "EMBEDDING_LOOKUP_SPARSE",
-            "STABLEHLO_CONVOLUTION",
-            "STABLEHLO_GATHER",
-            "STABLEHLO_SCATTER",
-            "STABLEHLO_SORT",
-        ],
-        "not lowered yet; the plain operators of TFLite beside them are",
+        &["STABLEHLO_RNG_BIT_GENERATOR"],
+        "the bits of one certain generator, whose state goes in and out; make them an input of the \
+         model",
     ),
 ];
 

@@ -3,11 +3,12 @@
 //! MATRIX_SET_DIAG.
 
 use armnn_backend_api::{
-    ArgMinMaxDescriptor, ArgMinMaxFunction, BucketizeDescriptor, CastDescriptor,
-    CumulativeDescriptor, CumulativeOperation, DataType, DetectionPostProcessDescriptor,
-    SelectDescriptor, Shape, TensorInfo, TopKDescriptor,
+    ArgMinMaxDescriptor, ArgMinMaxFunction, BinaryOperation, BucketizeDescriptor, CastDescriptor,
+    ComparisonDescriptor, ComparisonOperation, CumulativeDescriptor, CumulativeOperation, DataType,
+    DetectionPostProcessDescriptor, ElementwiseBinaryDescriptor, PaddingMode, SelectDescriptor,
+    Shape, TensorInfo, TopKDescriptor,
 };
-use armnn_network::{OutputDeclaration, ParameterRule, TensorId};
+use armnn_network::{OutputDeclaration, PadLayout, ParameterRule, TensorId};
 
 use super::context::{Context, each_dimension};
 use super::flexbuffers::{self, Scalar};
@@ -218,14 +219,21 @@ pub(super) fn bucketize(context: &mut Context<'_, '_, '_>) -> Result {
 pub(super) fn matrix_diag(context: &mut Context<'_, '_, '_>) -> Result {
     let input = context.input(0)?;
     let info = context.info(input)?.clone();
-    let &[.., size @ (0..)] = info.shape.dims() else {
-        return Err(Problem::unsupported("a diagonal whose length is not known"));
+    let Some(&size) = info.shape.dims().last() else {
+        return Err(Problem::malformed("a scalar is no diagonal"));
     };
     if info.data_type.is_quantized() {
         return Err(Problem::unsupported("diagonals of a quantized type"));
     }
     let zero = context.scalar(info.data_type, 0.0)?;
-    let mask = context.diagonal_mask(size, size)?;
+    let mask = match size {
+        0.. => context.diagonal_mask(size, size)?,
+        _ => {
+            let last = info.shape.rank() - 1;
+            let size = context.shape_step(input, last, last + 1)?;
+            context.diagonal_mask_of(size, size)?
+        }
+    };
     let rows = context.as_row(input)?;
     let inputs = [Some(mask), Some(rows), Some(zero)];
     context.emit(SelectDescriptor::new(), &inputs)
@@ -235,9 +243,13 @@ pub(super) fn matrix_diag(context: &mut Context<'_, '_, '_>) -> Result {
 pub(super) fn matrix_set_diag(context: &mut Context<'_, '_, '_>) -> Result {
     let input = context.input(0)?;
     let diagonal = context.input(1)?;
-    let &[.., rows @ (0..), columns @ (0..)] = context.shape(input)?.dims() else {
-        return Err(Problem::unsupported("matrices whose size is not known"));
+    let shape = context.shape(input)?;
+    let &[.., rows, columns] = shape.dims() else {
+        return Err(Problem::malformed(format!("{shape} is no matrix")));
     };
+    if rows < 0 || columns < 0 {
+        return matrix_set_open_diag(context, input, diagonal);
+    }
     let mask = context.diagonal_mask(rows, columns)?;
     let diagonal = match rows >= columns {
         true => context.as_row(diagonal)?,
@@ -251,6 +263,43 @@ pub(super) fn matrix_set_diag(context: &mut Context<'_, '_, '_>) -> Result {
     let declaration = context.moved(0, input)?;
     context.check_scale_kept(diagonal, &declaration)?;
     let inputs = [Some(mask), Some(diagonal), Some(input)];
+    context.emit_declared(0, SelectDescriptor::new(), &inputs, declaration)
+}
+
+/// The same of matrices whose size is not known: the diagonal becomes as long as a row.
+fn matrix_set_open_diag(
+    context: &mut Context<'_, '_, '_>,
+    input: TensorId,
+    diagonal: TensorId,
+) -> Result {
+    let rank = context.shape(input)?.rank();
+    let diagonal_rank = context.shape(diagonal)?.rank();
+    if diagonal_rank + 1 != rank {
+        return Err(Problem::malformed(format!(
+            "a diagonal of {diagonal_rank} dimensions for matrices of {rank}"
+        )));
+    }
+    let rows = context.shape_step(input, rank - 2, rank - 1)?;
+    let columns = context.shape_step(input, rank - 1, rank)?;
+    let length = context.shape_step(diagonal, diagonal_rank - 1, diagonal_rank)?;
+    let none = OutputDeclaration::default;
+    let sub = ElementwiseBinaryDescriptor::new(BinaryOperation::Sub);
+    let missing = context.step(0, sub, &[Some(columns), Some(length)], none())?;
+    let zeros = context.integer_list(DataType::Signed64, &vec![0; 2 * diagonal_rank - 1])?;
+    let amounts = context.joined(&[zeros, missing])?;
+    let rule = ParameterRule::Pad {
+        mode: PaddingMode::Constant,
+        value: 0.0,
+        layout: PadLayout::Sides,
+        negative_as_none: false,
+    };
+    let declaration = context.moved(0, input)?;
+    context.check_scale_kept(diagonal, &declaration)?;
+    let parameters = [Some(amounts), None, None];
+    let padded = context.step_by_rule(0, rule, &[Some(diagonal)], &parameters, none())?;
+    let row = context.as_row(padded)?;
+    let mask = context.diagonal_mask_of(rows, columns)?;
+    let inputs = [Some(mask), Some(row), Some(input)];
     context.emit_declared(0, SelectDescriptor::new(), &inputs, declaration)
 }
 
@@ -271,6 +320,29 @@ impl Context<'_, '_, '_> {
         }
         let info = TensorInfo::new(DataType::Boolean, Shape::from([rows, columns]));
         self.new_constant(info, mask)
+    }
+
+    /// The same of sizes that are tensors.
+    fn diagonal_mask_of(&mut self, rows: TensorId, columns: TensorId) -> Result<TensorId> {
+        let none = OutputDeclaration::default;
+        let zero = self.scalar(DataType::Signed64, 0.0)?;
+        let one = self.scalar(DataType::Signed64, 1.0)?;
+        let mut sides = [rows, columns];
+        for (at, side) in sides.iter_mut().enumerate() {
+            let limit = self.merge_step(0, *side, vec![])?;
+            let inputs = [Some(zero), Some(limit), Some(one)];
+            let rule = ParameterRule::Range {
+                rounded_quotient: true,
+            };
+            let numbers = self.step_by_rule(0, rule, &inputs, &inputs, none())?;
+            let groups = match at {
+                0 => vec![vec![0], vec![]],
+                _ => vec![vec![], vec![0]],
+            };
+            *side = self.merge_step(0, numbers, groups)?;
+        }
+        let equal = ComparisonDescriptor::new(ComparisonOperation::Equal);
+        self.step(0, equal, &sides.map(Some), none())
     }
 
     /// A dimension of size 1 before the last.
@@ -360,6 +432,23 @@ mod tests {
             model.custom("TFLite_Detection_PostProcess", &inputs, &outputs, options);
             model.output(outputs[0]);
             assert_refused(model.parse(), expected);
+        }
+    }
+
+    #[test]
+    fn matrices_of_sizes_that_an_execution_brings_get_diagonals() {
+        let open = |rank: usize| float(&vec![1; rank]).signature(&vec![-1; rank]);
+        let network = lower(Op::MatrixDiag, &[open(1)], &[float(&[])], None).unwrap();
+        let found = run(network, &[(&[2], &[7.0, 8.0])]);
+        assert_eq!(found, [(vec![2, 2], vec![7.0, 0.0, 0.0, 8.0])]);
+        for (dims, expected) in [
+            ([2, 3], [7.0, 1.0, 1.0, 1.0, 8.0, 1.0]),
+            ([3, 2], [7.0, 1.0, 1.0, 8.0, 1.0, 1.0]),
+        ] {
+            let inputs = [open(2), open(1)];
+            let network = lower(Op::MatrixSetDiag, &inputs, &[float(&[])], None).unwrap();
+            let found = run(network, &[(&dims, &[1.0; 6]), (&[2], &[7.0, 8.0])]);
+            assert_eq!(found, [(dims.to_vec(), expected.to_vec())]);
         }
     }
 }

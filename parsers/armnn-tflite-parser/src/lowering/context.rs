@@ -4,7 +4,7 @@ use armnn_backend_api::{
     BinaryOperation, DataType, ElementwiseBinaryDescriptor, LayerDescriptor, Quantization,
     ReshapeDescriptor, Shape, TensorInfo,
 };
-use armnn_network::{OutputDeclaration, ParameterRule, TensorId};
+use armnn_network::{OutputDeclaration, ParameterRule, TensorId, WindowLayer};
 use planus::ReadAsRoot;
 
 use super::options::Options;
@@ -337,17 +337,54 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         }
     }
 
+    /// The same of a layer with SAME padding that follows from sizes that are not known yet.
+    pub(super) fn emit_same_padded(
+        &mut self,
+        layer: WindowLayer,
+        inputs: &[Option<TensorId>],
+        function: ActivationFunctionType,
+    ) -> Result {
+        let declaration = self.declaration(0)?;
+        let rule = ParameterRule::SamePadding {
+            layer,
+            odd_behind: true,
+        };
+        let bounds = activation::integer_bounds(function, declaration.data_type);
+        let activation = match bounds {
+            None => activation::fused(function, declaration.data_type)?,
+            Some(_) => None,
+        };
+        if bounds.is_none() && activation.is_none() {
+            return self.emit_by_rule(0, rule, inputs, &[], declaration);
+        }
+        let id = self.step_by_rule(0, rule, inputs, &[], declaration.clone())?;
+        match (bounds, activation) {
+            (_, Some(activation)) => self.emit_declared(0, activation, &[Some(id)], declaration),
+            (Some(bounds), None) => self.emit_between(id, bounds, declaration),
+            (None, None) => Ok(()),
+        }
+    }
+
     /// The same of integers, kept between bounds.
     fn emit_bounded(
         &mut self,
         descriptor: impl Into<LayerDescriptor>,
         inputs: &[Option<TensorId>],
+        bounds: [Option<f64>; 2],
+        declaration: OutputDeclaration,
+    ) -> Result {
+        let id = self.step(0, descriptor, inputs, declaration.clone())?;
+        self.emit_between(id, bounds, declaration)
+    }
+
+    fn emit_between(
+        &mut self,
+        mut id: TensorId,
         [least, most]: [Option<f64>; 2],
         declaration: OutputDeclaration,
     ) -> Result {
         let data_type = declaration.data_type.unwrap_or(DataType::Signed32);
         let binary = ElementwiseBinaryDescriptor::new;
-        let mut id = self.step(0, descriptor, inputs, declaration.clone())?;
         let mut last = None;
         for (bound, operation) in [
             (least, BinaryOperation::Maximum),
@@ -475,7 +512,7 @@ impl<'c, 'm, 'a> Context<'c, 'm, 'a> {
         }
     }
 
-    fn layer_name(&self, position: usize) -> Result<String> {
+    pub(super) fn layer_name(&self, position: usize) -> Result<String> {
         Ok(self.lowering.layer_name(self.output_tensor(position)?))
     }
 
@@ -562,7 +599,7 @@ pub(super) fn described<T>(descriptor: Option<T>) -> Result<T> {
     descriptor.ok_or_else(|| Problem::unsupported("more than 8 dimensions"))
 }
 
-fn single(ids: &[TensorId]) -> Result<TensorId> {
+pub(super) fn single(ids: &[TensorId]) -> Result<TensorId> {
     match ids {
         [id] => Ok(*id),
         _ => Err(Problem::malformed(format!("it has {} outputs", ids.len()))),

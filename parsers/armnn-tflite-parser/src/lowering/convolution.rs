@@ -6,46 +6,54 @@
 use armnn_backend_api::{
     Convolution2dDescriptor, DataLayout, DepthwiseConvolution2dDescriptor, Shape,
 };
+use armnn_network::WindowLayer;
 
 use super::context::{Context, positive};
 use super::padding::Windows;
 use super::problem::{Problem, Result};
-use crate::schema_generated::{Conv2DOptionsRef, DepthwiseConv2DOptionsRef, Padding};
+use crate::schema_generated::{Conv2DOptionsRef, DepthwiseConv2DOptionsRef};
 
 /// Sets strides, dilations and padding of a descriptor as the operator's options say, for filters
-/// over an image: `[input, filter]` along each direction.
+/// over an image: `[input, filter]` along each direction. Gives the windows, and whether the padding
+/// is known.
 macro_rules! set_windows {
-    ($descriptor:ident, $options:ident, $rows:expr, $columns:expr) => {
+    ($descriptor:ident, $options:ident, $rows:expr, $columns:expr) => {{
         $descriptor.stride_x = positive($options.stride_w()?, "stride_w")?;
         $descriptor.stride_y = positive($options.stride_h()?, "stride_h")?;
         $descriptor.dilation_x = positive($options.dilation_w_factor()?, "dilation_w_factor")?;
         $descriptor.dilation_y = positive($options.dilation_h_factor()?, "dilation_h_factor")?;
-        [$descriptor.pad_top, $descriptor.pad_bottom] = padding(
-            $options.padding()?,
-            "rows",
-            $rows,
-            [$descriptor.stride_y, $descriptor.dilation_y],
-        )?;
-        [$descriptor.pad_left, $descriptor.pad_right] = padding(
-            $options.padding()?,
-            "columns",
-            $columns,
-            [$descriptor.stride_x, $descriptor.dilation_x],
-        )?;
-    };
+        let windows = [
+            windows($rows, [$descriptor.stride_y, $descriptor.dilation_y]),
+            windows($columns, [$descriptor.stride_x, $descriptor.dilation_x]),
+        ];
+        let padding = $options.padding()?;
+        let is_known = match windows.map(|windows| windows.padding(padding)) {
+            [Ok(Some(vertical)), Ok(Some(horizontal))] => {
+                [$descriptor.pad_top, $descriptor.pad_bottom] = vertical;
+                [$descriptor.pad_left, $descriptor.pad_right] = horizontal;
+                true
+            }
+            [vertical, horizontal] => {
+                (vertical?, horizontal?);
+                false
+            }
+        };
+        (windows, is_known)
+    }};
 }
 
 pub(super) fn conv_2d(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<Conv2DOptionsRef<'_>>()?;
     let (input, weights) = (context.input(0)?, context.input(1)?);
     let weights = context.unpacked(weights)?;
-    let [input, weights] = context.real_convolution(input, weights)?;
+    let [input, weights] = context.real_convolution(input, weights, false)?;
     let bias = context.optional_input(2)?;
     let [_, rows, columns, channels] = image(context.shape(input)?, "the input")?;
-    let [_, filter_rows, filter_columns, in_group] = image(context.shape(weights)?, "the weights")?;
+    let [channels_out, filter_rows, filter_columns, in_group] =
+        image(context.shape(weights)?, "the weights")?;
 
     let mut descriptor = Convolution2dDescriptor::new(DataLayout::Nhwc);
-    set_windows!(
+    let (windows, is_known) = set_windows!(
         descriptor,
         options,
         [rows, filter_rows],
@@ -58,8 +66,19 @@ pub(super) fn conv_2d(context: &mut Context<'_, '_, '_>) -> Result {
         }
         _ => 1,
     };
+    let output = (input, channels_out);
+    if context.emit_without_windows(options.padding()?, &windows, None, output)? {
+        return Ok(());
+    }
     let inputs = [Some(input), Some(weights), bias];
-    context.emit_activated(descriptor, &inputs, options.fused_activation_function()?)
+    let function = options.fused_activation_function()?;
+    match is_known {
+        true => context.emit_activated(descriptor, &inputs, function),
+        false => {
+            let layer = WindowLayer::Convolution2d(descriptor);
+            context.emit_same_padded(layer, &inputs, function)
+        }
+    }
 }
 
 /// `depth_multiplier` is not looked at: it is the output channels through those of the input.
@@ -67,20 +86,32 @@ pub(super) fn depthwise_conv_2d(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<DepthwiseConv2DOptionsRef<'_>>()?;
     let (input, weights) = (context.input(0)?, context.input(1)?);
     let weights = context.unpacked(weights)?;
-    let [input, weights] = context.real_convolution(input, weights)?;
+    let [input, weights] = context.real_convolution(input, weights, true)?;
     let bias = context.optional_input(2)?;
     let [_, rows, columns, _] = image(context.shape(input)?, "the input")?;
-    let [_, filter_rows, filter_columns, _] = image(context.shape(weights)?, "the weights")?;
+    let [_, filter_rows, filter_columns, channels_out] =
+        image(context.shape(weights)?, "the weights")?;
 
     let mut descriptor = DepthwiseConvolution2dDescriptor::new(DataLayout::Nhwc);
-    set_windows!(
+    let (windows, is_known) = set_windows!(
         descriptor,
         options,
         [rows, filter_rows],
         [columns, filter_columns]
     );
+    let output = (input, channels_out);
+    if context.emit_without_windows(options.padding()?, &windows, None, output)? {
+        return Ok(());
+    }
     let inputs = [Some(input), Some(weights), bias];
-    context.emit_activated(descriptor, &inputs, options.fused_activation_function()?)
+    let function = options.fused_activation_function()?;
+    match is_known {
+        true => context.emit_activated(descriptor, &inputs, function),
+        false => {
+            let layer = WindowLayer::DepthwiseConvolution2d(descriptor);
+            context.emit_same_padded(layer, &inputs, function)
+        }
+    }
 }
 
 /// The four dimensions of an image or of filters.
@@ -92,32 +123,25 @@ pub(super) fn image(shape: Shape, what: &str) -> Result<[i64; 4]> {
     })
 }
 
-fn padding(
-    padding: Padding,
-    direction: &'static str,
-    [input, size]: [i64; 2],
-    [stride, dilation]: [u32; 2],
-) -> Result<[u32; 2]> {
-    if size < 0 && padding == Padding::Same {
-        return Err(Problem::unsupported("weights whose size is not known"));
-    }
-    let windows = Windows {
-        direction,
+fn windows([input, size]: [i64; 2], [stride, dilation]: [u32; 2]) -> Windows {
+    Windows {
         input,
         size,
         stride,
         dilation,
-    };
-    windows.padding(padding)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op, TensorType};
+    use crate::schema_generated::{
+        ActivationFunctionType, BuiltinOperator as Op, Padding, TensorType,
+    };
     use crate::schema_writer_generated as write;
     use crate::test_model::{
-        TestTensor, assert_refused, descriptors, float, lower, outputs, typed, types, zeros,
+        TestTensor, assert_refused, descriptors, float, floats, floats_constant, load, lower,
+        outputs, run, tensor, typed, types, zeros,
     };
     use armnn_backend_api::{ActivationDescriptor, ActivationFunction, LayerDescriptor, LayerType};
 
@@ -334,5 +358,51 @@ mod tests {
         )
         .unwrap();
         assert_eq!(outputs(&network), ["Float32[?, 3, 3, 8]"]);
+    }
+
+    /// 6 rows and 5 columns in steps of 2, as above, then 5 rows and 6 columns.
+    #[test]
+    fn same_padding_follows_from_sizes_that_an_execution_brings() {
+        let model = |rows: i32, columns: i32, signature: &[i32], fused| {
+            let options = write::Conv2DOptions {
+                fused_activation_function: fused,
+                ..options(Padding::Same, 2)
+            };
+            let options = write::BuiltinOptions::Conv2DOptions(Box::new(options));
+            let weights: Vec<f32> = (0..18).map(|n| n as f32 - 9.0).collect();
+            let weights = floats_constant(&[2, 3, 3, 1], &weights);
+            let input = float(&[1, rows, columns, 1]).signature(signature);
+            let inputs = [input, weights, zeros(&[2])];
+            lower(Op::Conv2d, &inputs, &[float(&[])], options).unwrap()
+        };
+        use ActivationFunctionType as Fused;
+        for fused in [Fused::None, Fused::Relu6] {
+            let open = load(model(6, 5, &[-1, -1, -1, 1], fused));
+            for (rows, columns) in [(6, 5), (5, 6)] {
+                let values: Vec<f32> = (0..30).map(|n| (n * n % 7) as f32).collect();
+                let x = tensor(&[1, rows, columns, 1], &values);
+                let fixed = model(rows as i32, columns as i32, &[], fused);
+                let expected = load(fixed).run(std::slice::from_ref(&x)).unwrap();
+                let found = open.run(&[x]).unwrap();
+                assert_eq!(floats(&found[0]), floats(&expected[0]));
+                assert_eq!(found[0].info().shape.dims(), [1, 3, 3, 2]);
+            }
+        }
+    }
+
+    /// 2 rows and a window of 3 in steps of 1: (2 + 1 - 3) / 1 = 0 rows, as in LiteRT; columns
+    /// (5 - 3) / 1 + 1 = 3. A window of 5 rows would be -2 rows, which LiteRT refuses, too.
+    #[test]
+    fn windows_that_do_not_fit_make_an_output_without_elements() {
+        for signature in [&[][..], &[-1, 2, 5, 4]] {
+            let input = float(&[1, 2, 5, 4]).signature(signature);
+            let network = conv(options(Padding::Valid, 1), input, float(&[])).unwrap();
+            let found = run(network, &[(&[1, 2, 5, 4], &[0.5; 40])]);
+            assert_eq!(found, [(vec![1, 0, 3, 8], vec![])]);
+        }
+        let inputs = [float(&[1, 2, 5, 4]), zeros(&[8, 5, 3, 4]), zeros(&[8])];
+        let options = write::BuiltinOptions::Conv2DOptions(Box::new(options(Padding::Valid, 1)));
+        let refused = lower(Op::Conv2d, &inputs, &[float(&[])], options);
+        assert_refused(refused, "rows");
     }
 }

@@ -129,6 +129,7 @@ impl Context<'_, '_, '_> {
         &mut self,
         input: TensorId,
         weights: TensorId,
+        is_depthwise: bool,
     ) -> Result<[TensorId; 2]> {
         if !self.is_hybrid(input, weights)? {
             return Ok([input, weights]);
@@ -137,7 +138,9 @@ impl Context<'_, '_, '_> {
         let axis = usize::try_from(info.quantization.axis()).unwrap_or(0);
         let channels = info.shape.dims().get(axis).copied();
         let scales = info.quantization.scales().len() as i64;
-        let narrowing = match channels == Some(scales) {
+        // A single scale is that of the whole tensor, of a depthwise convolution also of its channel.
+        let per_channel = channels == Some(scales) && (scales > 1 || is_depthwise);
+        let narrowing = match per_channel {
             true => Narrowing::Asymmetric,
             false => Narrowing::Symmetric,
         };

@@ -355,3 +355,23 @@ fn dimensions_that_are_not_known_are_kept() {
         }
     }
 }
+
+/// With one scale for one output channel, the scale is that of the whole tensor: the input has a range
+/// around 0, of 2 / 127 a step. 1 is 63.5 steps, which become 64: 127 + 64 of them are 3.007874.
+#[test]
+fn a_convolution_with_one_output_channel_narrows_its_input_around_0() {
+    let filter = typed(TensorType::Int8, &[1, 1, 1, 2])
+        .with_data(vec![127; 2])
+        .quantized_along(0, &[1.0 / 127.0], &[0]);
+    let options = write::Conv2DOptions {
+        padding: Padding::Valid,
+        stride_w: 1,
+        stride_h: 1,
+        ..write::Conv2DOptions::default()
+    };
+    let options = write::BuiltinOptions::Conv2DOptions(Box::new(options));
+    let inputs = [float(&[1, 1, 1, 2]), filter, floats_constant(&[1], &[0.0])];
+    let network = crate::test_model::lower(Op::Conv2d, &inputs, &[float(&[])], options).unwrap();
+    let found = run(network, &[(&[1, 1, 1, 2], &[2.0, 1.0])]);
+    assert!((found[0].1[0] - 3.007_874).abs() < 1e-5, "{found:?}");
+}

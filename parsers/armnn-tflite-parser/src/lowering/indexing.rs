@@ -1,18 +1,20 @@
 //! Elements taken and put by index: GATHER_ND, SCATTER_ND, SPARSE_TO_DENSE, EMBEDDING_LOOKUP,
-//! DYNAMIC_UPDATE_SLICE, the segment operators, REVERSE_V2, REVERSE_SEQUENCE, WHERE, UNIQUE.
+//! EMBEDDING_LOOKUP_SPARSE, DYNAMIC_UPDATE_SLICE, the segment operators, REVERSE_V2, REVERSE_SEQUENCE, WHERE, UNIQUE.
 
 use armnn_backend_api::{
     BinaryOperation, CastDescriptor, ComparisonDescriptor, ComparisonOperation, DataType,
     DequantizeDescriptor, DynamicUpdateSliceDescriptor, ElementwiseBinaryDescriptor,
-    GatherDescriptor, GatherNdDescriptor, NonZeroDescriptor, ReduceDescriptor, ReduceOperation,
-    ReverseSequenceDescriptor, ScatterFunction, ScatterNdDescriptor, SelectDescriptor,
-    TransposeDescriptor, UniqueDescriptor,
+    ElementwiseUnaryDescriptor, GatherDescriptor, GatherNdDescriptor, NonZeroDescriptor,
+    ReduceDescriptor, ReduceOperation, ReverseSequenceDescriptor, ScatterFunction,
+    ScatterNdDescriptor, SelectDescriptor, TransposeDescriptor, UnaryOperation, UniqueDescriptor,
 };
 use armnn_network::{OutputDeclaration, ParameterRule, StridedSliceOptions, TensorId};
 
 use super::context::{Context, described, each_dimension};
 use super::problem::{Problem, Result};
-use crate::schema_generated::ReverseSequenceOptionsRef;
+use crate::schema_generated::{
+    CombinerType, EmbeddingLookupSparseOptionsRef, ReverseSequenceOptionsRef,
+};
 
 pub(super) fn gather_nd(context: &mut Context<'_, '_, '_>) -> Result {
     let input = context.input(0)?;
@@ -104,6 +106,90 @@ pub(super) fn embedding_lookup(context: &mut Context<'_, '_, '_>) -> Result {
         }
     }
     context.emit(gather, &[Some(table), Some(ids)])
+}
+
+/// Rows of a table put together: ids of rows, an index vector of each, the shape that these are of, a
+/// weight of each, and the table. Rows whose index vectors differ in the last number alone are added
+/// up, times their weights; what is combined as a mean is divided by the sum of the weights, or by
+/// the root of the sum of their squares.
+///
+/// Index vectors are in ascending order, as the operator wants them.
+pub(super) fn embedding_lookup_sparse(context: &mut Context<'_, '_, '_>) -> Result {
+    let combiner = context
+        .options::<EmbeddingLookupSparseOptionsRef<'_>>()?
+        .combiner()?;
+    let inputs = context.inputs()?;
+    let &[ids, vectors, dims, weights, table] = &inputs[..] else {
+        return Err(Problem::malformed("it has not five inputs"));
+    };
+    let table_rank = context.shape(table)?.rank();
+    let &[_, depth] = context.shape(vectors)?.dims() else {
+        return Err(Problem::malformed("index vectors are of two dimensions"));
+    };
+    if depth < 2 || table_rank < 1 {
+        return Err(Problem::unsupported(format!(
+            "index vectors of {depth} numbers; at least 2 must be there"
+        )));
+    }
+    for id in [weights, table] {
+        if context.info(id)?.data_type != DataType::Float32 {
+            return Err(Problem::malformed("weights and table are of FLOAT32"));
+        }
+    }
+    let none = OutputDeclaration::default;
+    let binary = ElementwiseBinaryDescriptor::new;
+    let gather = GatherDescriptor { axis: 0 };
+    let rows = context.step(0, gather, &[Some(table), Some(ids)], none())?;
+    let mut groups = vec![Vec::new(); table_rank];
+    groups[0].push(0);
+    let factors = context.merge_step(0, weights, groups)?;
+    let mul = binary(BinaryOperation::Mul);
+    let products = context.step(0, mul, &[Some(rows), Some(factors)], none())?;
+    // The last number of an index vector tells nothing of the output.
+    let begin = context.integer_list(DataType::Signed64, &[0, 0])?;
+    let sizes = context.integer_list(DataType::Signed64, &[-1, depth - 1])?;
+    let parameters = [Some(begin), Some(sizes)];
+    let rule = ParameterRule::BeginSize;
+    let vectors = context.step_by_rule(0, rule, &[Some(vectors)], &parameters, none())?;
+    let dims = context.cast_step(dims, DataType::Signed64)?;
+    let begin = context.integer_list(DataType::Signed64, &[0])?;
+    let sizes = context.integer_list(DataType::Signed64, &[depth - 1])?;
+    let parameters = [Some(begin), Some(sizes)];
+    let rule = ParameterRule::BeginSize;
+    let buckets = context.step_by_rule(0, rule, &[Some(dims)], &parameters, none())?;
+    let row = context.shape_step(table, 1, table_rank)?;
+    let all = context.joined(&[buckets, row])?;
+    let start = zeros(context, products, all)?;
+    let add = ScatterNdDescriptor::new(ScatterFunction::Add);
+    let inputs = [Some(start), Some(vectors), Some(products)];
+    if combiner == CombinerType::Sum {
+        return context.emit(add, &inputs);
+    }
+    let sums = context.step(0, add, &inputs, none())?;
+    let mut amounts = weights;
+    if combiner == CombinerType::Sqrtn {
+        amounts = context.step(0, mul, &[Some(weights), Some(weights)], none())?;
+    }
+    let start = zeros(context, amounts, buckets)?;
+    let inputs = [Some(start), Some(vectors), Some(amounts)];
+    let mut total = context.step(0, add, &inputs, none())?;
+    if combiner == CombinerType::Sqrtn {
+        let root = ElementwiseUnaryDescriptor::new(UnaryOperation::Sqrt);
+        total = context.step(0, root, &[Some(total)], none())?;
+    }
+    // Nothing is divided where there are no rows.
+    let [zero, one] = [0.0, 1.0].map(|value| context.scalar(DataType::Float32, value));
+    let (zero, one) = (zero?, one?);
+    let equal = ComparisonDescriptor::new(ComparisonOperation::Equal);
+    let is_zero = context.step(0, equal, &[Some(total), Some(zero)], none())?;
+    let inputs = [Some(is_zero), Some(one), Some(total)];
+    let total = context.step(0, SelectDescriptor::new(), &inputs, none())?;
+    let div = binary(BinaryOperation::Div);
+    let factor = context.step(0, div, &[Some(one), Some(total)], none())?;
+    let mut groups = each_dimension(context.shape(factor)?.rank());
+    groups.extend(vec![Vec::new(); table_rank - 1]);
+    let factor = context.merge_step(0, factor, groups)?;
+    context.emit(mul, &[Some(sums), Some(factor)])
 }
 
 pub(super) fn dynamic_update_slice(context: &mut Context<'_, '_, '_>) -> Result {
@@ -320,6 +406,7 @@ impl Context<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use crate::schema_generated::{BuiltinOperator as Op, TensorType};
+    use crate::schema_writer_generated as write;
     use crate::test_model::{TestTensor, float, floats_constant, ints, load, lower, run, typed};
 
     type Floats<'a> = (&'a [i64], &'a [f32]);
@@ -416,5 +503,39 @@ mod tests {
             .quantized(0.5, 0);
         let looked_up = found(Op::EmbeddingLookup, &[ints(&[1, 0]), table], &[]);
         assert_eq!(looked_up, (vec![2, 2], vec![1.5, 2.0, 0.5, 1.0]));
+    }
+
+    /// Row 0 is 1 [1, 2] + 3 [3, 4], row 2 is 2 [3, 4]; nothing is of row 1. Weights add up to 4 and
+    /// 2, their squares to 10 and 4.
+    #[test]
+    fn rows_of_a_table_are_put_together_by_weights() {
+        use crate::schema_generated::CombinerType as Combiner;
+        let root = 10f32.sqrt();
+        for (combiner, expected) in [
+            (Combiner::Sum, [10.0, 14.0, 0.0, 0.0, 6.0, 8.0]),
+            (Combiner::Mean, [2.5, 3.5, 0.0, 0.0, 3.0, 4.0]),
+            (
+                Combiner::Sqrtn,
+                [10.0 / root, 14.0 / root, 0.0, 0.0, 3.0, 4.0],
+            ),
+        ] {
+            let options = write::EmbeddingLookupSparseOptions { combiner };
+            let options = write::BuiltinOptions::EmbeddingLookupSparseOptions(Box::new(options));
+            let inputs = [
+                ints(&[0, 1, 1]),
+                ints(&[0, 0, 0, 1, 2, 0]).shaped(&[3, 2]),
+                ints(&[3, 2]),
+                floats_constant(&[3], &[1.0, 3.0, 2.0]),
+                floats_constant(&[2, 2], &[1.0, 2.0, 3.0, 4.0]),
+            ];
+            let network = lower(Op::EmbeddingLookupSparse, &inputs, &[float(&[])], options);
+            let (dims, found) = run(network.unwrap(), &[]).remove(0);
+            assert_eq!(dims, [3, 2]);
+            let close = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-6;
+            assert!(
+                found.iter().zip(&expected).all(close),
+                "{combiner:?}: {found:?}"
+            );
+        }
     }
 }

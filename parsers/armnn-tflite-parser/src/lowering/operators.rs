@@ -13,9 +13,10 @@ use super::context::Context;
 use super::problem::{Problem, Result};
 use super::{
     activation, blocks, choice, control_flow, convolution, dot_general, elementwise, generation,
-    indexing, initializer, matrix, normalization, plain_recurrent, pooling, quantization,
+    indexing, initializer, matrix, normalization, plain_recurrent, pooling, quantization, random,
     rearrangement, recurrent, reduce_window, reduction, reshaping, resizing, selection, spectrum,
-    stablehlo, strided_slice, transpose_convolution, variables,
+    stablehlo, stablehlo_convolution, stablehlo_indexing, stablehlo_sort, strided_slice,
+    transpose_convolution, variables,
 };
 use crate::model::OperatorCode;
 use crate::schema_generated::BuiltinOperator as Op;
@@ -73,6 +74,7 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
         Op::DynamicUpdateSlice => (3..=3, indexing::dynamic_update_slice),
         Op::Elu => (1..=1, |c| activation::plain(c, Activation::Elu, 1.0, 0.0)),
         Op::EmbeddingLookup => (2..=2, indexing::embedding_lookup),
+        Op::EmbeddingLookupSparse => (5..=5, indexing::embedding_lookup_sparse),
         Op::Equal => (2..=2, |c| elementwise::comparison(c, Comparison::Equal)),
         Op::Exp => (1..=1, |c| elementwise::unary(c, Unary::Exp)),
         Op::ExpandDims => (2..=2, reshaping::expand_dims),
@@ -119,6 +121,7 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
         Op::Minimum => (2..=2, |c| elementwise::binary(c, Binary::Minimum)),
         Op::MirrorPad => (2..=2, rearrangement::mirror_pad),
         Op::Mul => (2..=2, elementwise::mul),
+        Op::Multinomial => (2..=2, random::multinomial),
         Op::Neg => (1..=1, |c| elementwise::unary(c, Unary::Neg)),
         Op::NonMaxSuppressionV4 => (5..=5, |c| choice::non_max_suppression(c, false)),
         Op::NonMaxSuppressionV5 => (6..=6, |c| choice::non_max_suppression(c, true)),
@@ -130,6 +133,8 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
         Op::Pow => (2..=2, |c| elementwise::binary(c, Binary::Power)),
         Op::Prelu => (2..=2, elementwise::prelu),
         Op::Quantize => (1..=1, quantization::quantize),
+        Op::RandomStandardNormal => (1..=1, random::standard_normal),
+        Op::RandomUniform => (1..=1, random::uniform),
         Op::Range => (3..=3, generation::range),
         Op::Rank => (1..=1, generation::rank),
         Op::ReadVariable => (1..=1, variables::read_variable),
@@ -191,6 +196,7 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
         Op::StablehloComposite => (0..=usize::MAX, control_flow::composite),
         Op::StablehloConcatenate => (1..=usize::MAX, stablehlo::concatenate),
         Op::StablehloConvert => (1..=1, stablehlo::convert),
+        Op::StablehloConvolution => (2..=2, stablehlo_convolution::convolution),
         Op::StablehloCosine => (1..=1, |c| elementwise::unary(c, Unary::Cos)),
         Op::StablehloDivide => (2..=2, |c| elementwise::binary(c, Binary::Div)),
         Op::StablehloDotGeneral => (2..=2, dot_general::dot_general),
@@ -198,6 +204,7 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
         Op::StablehloDynamicUpdateSlice => (2..=10, stablehlo::dynamic_update_slice),
         Op::StablehloExponential => (1..=1, |c| elementwise::unary(c, Unary::Exp)),
         Op::StablehloFloor => (1..=1, |c| elementwise::unary(c, Unary::Floor)),
+        Op::StablehloGather => (2..=2, stablehlo_indexing::gather),
         Op::StablehloIota => (0..=0, stablehlo::iota),
         Op::StablehloLog => (1..=1, |c| elementwise::unary(c, Unary::Log)),
         Op::StablehloLogistic => (1..=1, |c| {
@@ -217,9 +224,11 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
         Op::StablehloRemainder => (2..=2, |c| elementwise::binary(c, Binary::TruncateMod)),
         Op::StablehloReshape => (1..=1, stablehlo::reshape),
         Op::StablehloRsqrt => (1..=1, |c| elementwise::unary(c, Unary::Rsqrt)),
+        Op::StablehloScatter => (3..=3, stablehlo_indexing::scatter),
         Op::StablehloSelect => (3..=3, stablehlo::select),
         Op::StablehloShiftLeft => (2..=2, |c| elementwise::binary(c, Binary::ShiftLeft)),
         Op::StablehloSlice => (1..=1, stablehlo::slice),
+        Op::StablehloSort => (1..=usize::MAX, stablehlo_sort::sort),
         Op::StablehloSubtract => (2..=2, |c| elementwise::binary(c, Binary::Sub)),
         Op::StablehloTanh => (1..=1, |c| activation::plain(c, Activation::TanH, 1.0, 1.0)),
         Op::StablehloTranspose => (1..=1, stablehlo::transpose),

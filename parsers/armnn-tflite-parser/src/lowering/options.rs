@@ -63,6 +63,7 @@ options! {
     OneHotOptions: OneHotOptionsRef,
     PackOptions: PackOptionsRef,
     Pool2DOptions: Pool2DOptionsRef,
+    RandomOptions: RandomOptionsRef,
     ReducerOptions: ReducerOptionsRef,
     ReshapeOptions: ReshapeOptionsRef,
     ResizeBilinearOptions: ResizeBilinearOptionsRef,

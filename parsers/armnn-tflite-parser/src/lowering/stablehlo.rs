@@ -12,6 +12,7 @@ use planus::Vector;
 
 use super::context::{Context, described};
 use super::problem::{Problem, Result};
+use crate::model::Operator;
 use crate::schema_generated::{
     BuiltinOperator, StablehloBroadcastInDimOptionsRef, StablehloCompareOptionsRef,
     StablehloComparisonDirection, StablehloConcatenateOptionsRef, StablehloDynamicSliceOptionsRef,
@@ -330,6 +331,24 @@ pub(super) fn body_operation(
     let body = usize::try_from(index).ok();
     let body = body.and_then(|index| graphs.get(index));
     let body = body.ok_or_else(|| Problem::malformed("it has no subgraph"))?;
+    let refused = || Problem::unsupported("a subgraph other than one operation");
+    // Of both arguments, in any order.
+    let is_of_arguments = |operator: &Operator<'_>| {
+        let read = [operator.inputs.get(0), operator.inputs.get(1)];
+        let written = body.outputs.first().copied();
+        match body.inputs[..] {
+            [x, y] => {
+                let (x, y) = (Some(x), Some(y));
+                (read == [x, y] || read == [y, x])
+                    && body.outputs.len() == 1
+                    && operator.outputs.get(0) == written
+            }
+            _ => false,
+        }
+    };
+    if !body.operators.iter().all(is_of_arguments) {
+        return Err(refused());
+    }
     let operators: Vec<_> = body.operators.iter().map(|o| o.code.known()).collect();
     Ok(match operators[..] {
         [Some(Op::StablehloAdd | Op::Add)] => (ReduceOperation::Sum, BinaryOperation::Add),
@@ -346,7 +365,7 @@ pub(super) fn body_operation(
         [Some(Op::StablehloOr | Op::LogicalOr)] if is_boolean => {
             (ReduceOperation::Any, BinaryOperation::BitwiseOr)
         }
-        _ => return Err(Problem::unsupported("a subgraph other than one operation")),
+        _ => return Err(refused()),
     })
 }
 

@@ -4,7 +4,7 @@ use armnn_backend_api::{
     Convolution3dDescriptor, DataLayout, Shape, TransposeConvolution2dDescriptor,
     TransposeConvolution3dDescriptor, TransposeDescriptor,
 };
-use armnn_network::{OutputDeclaration, ParameterRule};
+use armnn_network::{OutputDeclaration, ParameterRule, WindowLayer};
 
 use super::activation;
 use super::context::{Context, described, positive};
@@ -84,49 +84,48 @@ pub(super) fn convolution_2d_transpose_bias(context: &mut Context<'_, '_, '_>) -
     context.emit(descriptor, &[Some(input), Some(weights), Some(bias)])
 }
 
-/// Sets strides, dilations and padding of a descriptor over planes, rows and columns.
+/// Sets strides, dilations and padding of a descriptor over planes, rows and columns. Gives the
+/// windows, and whether the padding is known.
 macro_rules! set_volume {
-    ($descriptor:ident, $options:ident, $input:expr, $filter:expr) => {
+    ($descriptor:ident, $options:ident, $input:expr, $filter:expr) => {{
         $descriptor.stride_z = positive($options.stride_d()?, "stride_d")?;
         $descriptor.stride_y = positive($options.stride_h()?, "stride_h")?;
         $descriptor.stride_x = positive($options.stride_w()?, "stride_w")?;
         $descriptor.dilation_z = positive($options.dilation_d_factor()?, "dilation_d_factor")?;
         $descriptor.dilation_y = positive($options.dilation_h_factor()?, "dilation_h_factor")?;
         $descriptor.dilation_x = positive($options.dilation_w_factor()?, "dilation_w_factor")?;
-        let ([depth, rows, columns], [planes, filter_rows, filter_columns]) = ($input, $filter);
-        let padding = $options.padding()?;
-        let windows = |direction, input, size, stride, dilation| {
-            let windows = Windows {
-                direction,
-                input,
-                size,
-                stride,
-                dilation,
-            };
-            windows.padding(padding)
-        };
-        [$descriptor.pad_front, $descriptor.pad_back] = windows(
-            "planes",
-            depth,
-            planes,
+        let strides = [
             $descriptor.stride_z,
-            $descriptor.dilation_z,
-        )?;
-        [$descriptor.pad_top, $descriptor.pad_bottom] = windows(
-            "rows",
-            rows,
-            filter_rows,
             $descriptor.stride_y,
-            $descriptor.dilation_y,
-        )?;
-        [$descriptor.pad_left, $descriptor.pad_right] = windows(
-            "columns",
-            columns,
-            filter_columns,
             $descriptor.stride_x,
+        ];
+        let dilations = [
+            $descriptor.dilation_z,
+            $descriptor.dilation_y,
             $descriptor.dilation_x,
-        )?;
-    };
+        ];
+        let (input, filter): ([i64; 3], [i64; 3]) = ($input, $filter);
+        let windows: [Windows; 3] = std::array::from_fn(|at| Windows {
+            input: input[at],
+            size: filter[at],
+            stride: strides[at],
+            dilation: dilations[at],
+        });
+        let padding = $options.padding()?;
+        let is_known = match windows.map(|windows| windows.padding(padding)) {
+            [Ok(Some(planes)), Ok(Some(rows)), Ok(Some(columns))] => {
+                [$descriptor.pad_front, $descriptor.pad_back] = planes;
+                [$descriptor.pad_top, $descriptor.pad_bottom] = rows;
+                [$descriptor.pad_left, $descriptor.pad_right] = columns;
+                true
+            }
+            [planes, rows, columns] => {
+                (planes?, rows?, columns?);
+                false
+            }
+        };
+        (windows, is_known)
+    }};
 }
 
 /// Weights [KD, KH, KW, I, O], as the network has them.
@@ -136,10 +135,10 @@ pub(super) fn conv_3d(context: &mut Context<'_, '_, '_>) -> Result {
     let weights = context.input(1)?;
     let bias = context.optional_input(2)?;
     let [_, depth, rows, columns, channels] = volume(context.shape(input)?, "the input")?;
-    let [planes, filter_rows, filter_columns, in_group, _] =
+    let [planes, filter_rows, filter_columns, in_group, channels_out] =
         volume(context.shape(weights)?, "the weights")?;
     let mut descriptor = Convolution3dDescriptor::new(DataLayout::Ndhwc);
-    set_volume!(
+    let (windows, is_known) = set_volume!(
         descriptor,
         options,
         [depth, rows, columns],
@@ -148,8 +147,19 @@ pub(super) fn conv_3d(context: &mut Context<'_, '_, '_>) -> Result {
     if in_group > 0 && channels > 0 && channels % in_group == 0 {
         descriptor.groups = u32::try_from(channels / in_group).unwrap_or(1);
     }
+    let output = (input, channels_out);
+    if context.emit_without_windows(options.padding()?, &windows, None, output)? {
+        return Ok(());
+    }
     let inputs = [Some(input), Some(weights), bias];
-    context.emit_activated(descriptor, &inputs, options.fused_activation_function()?)
+    let function = options.fused_activation_function()?;
+    match is_known {
+        true => context.emit_activated(descriptor, &inputs, function),
+        false => {
+            let layer = WindowLayer::Convolution3d(descriptor);
+            context.emit_same_padded(layer, &inputs, function)
+        }
+    }
 }
 
 /// The shape of the output, weights [KD, KH, KW, O, I], the input, perhaps a bias. The network's
@@ -168,12 +178,17 @@ pub(super) fn conv_3d_transpose(context: &mut Context<'_, '_, '_>) -> Result {
     let [planes, filter_rows, filter_columns, _, _] =
         volume(context.shape(weights)?, "the weights")?;
     let mut descriptor = TransposeConvolution3dDescriptor::new(DataLayout::Ndhwc);
-    set_volume!(
+    let (_, is_known) = set_volume!(
         descriptor,
         options,
         [depth, rows, columns],
         [planes, filter_rows, filter_columns]
     );
+    if !is_known {
+        return Err(Problem::unsupported(
+            "SAME padding of weights or an output whose size is not known",
+        ));
+    }
     let order = described(TransposeDescriptor::new(&[3, 0, 1, 2, 4]))?;
     let weights = context.step(0, order, &[Some(weights)], OutputDeclaration::default())?;
     let function = options.fused_activation_function()?;
