@@ -11,8 +11,9 @@
 //!   for is computed in Float32. Their results are not followed where they are no result of a rule:
 //!   quotients far below a step of the output (their shifts are longer than a number), sums of signed
 //!   numbers into another scale (read as unsigned), negated numbers of another scale (left in it),
-//!   and the order of numbers of 16 bits of different scales (compared as they are). SVDF of 8 bits
-//!   comes as layers of Float32, so that its numbers may differ by one; and its ReLu counts, which
+//!   and the order of numbers of 16 bits of different scales (compared as they are). SVDF of 8 bits and
+//!   LSTMs of the kernel type BASIC in UINT8 come as layers of Float32, so that their numbers may differ
+//!   by one; and the ReLu of SVDF counts, which
 //!   those kernels ask for and leave out. Of Float32, the windows of the local response
 //!   normalization are whole here; there they lack their last channel.
 //! * NaN propagates: the larger or the smaller of NaN and a number is NaN.
@@ -20,9 +21,9 @@
 //! * Integers wrap around on overflow, except in Quantize, which saturates, and in Cast of real
 //!   numbers. Cast of integers keeps the lowest bits, as ONNX's and TensorFlow Lite's do.
 //!
-//! A layer is in the file of its name, in the folder of its family: first which types it takes ([`is_layer_supported`]), then
-//! its workload, then the kernel, a function of slices, then the tests. A backend that wraps this
-//! one can call [`is_layer_supported`] and [`create_workload`], or make a [`CpuRefModelContext`].
+//! A layer is in the file of its name, in the folder of its family: first which types it takes
+//! ([`is_layer_supported`]), then its workload, then the kernel, a function of slices, then the tests.
+//! A backend that wraps this one can call [`is_layer_supported`] and [`create_workload`], or make a [`CpuRefModelContext`].
 
 mod conversion;
 mod convolution;
