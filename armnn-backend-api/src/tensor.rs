@@ -127,6 +127,9 @@ impl DataType {
     }
 
     /// Bytes of `elements` elements; `None` for an unknown type, or beyond `usize`.
+    ///
+    /// Of types smaller than a byte the last byte may have bits behind the last element. They mean
+    /// nothing: who reads the tensor ignores them, and they may be anything in what a layer gives.
     pub const fn byte_len(self, elements: u64) -> Option<usize> {
         let Some(bits) = self.bits() else { return None };
         let Some(total) = elements.checked_mul(bits as u64) else {

@@ -214,7 +214,12 @@ fn inputs(random: &mut Random, network: &Network, shapes: &[Shape]) -> Option<Ve
             ..network.tensor(id).info.clone()
         };
         let len = info.byte_len().filter(|&len| len as u64 <= MEMORY_LIMIT)?;
-        let bytes = elements(random, &info, len);
+        let mut bytes = elements(random, &info, len);
+        // A layer that copies elements may leave out what is behind the last one.
+        if let (Some(bits), Some(last)) = (info.data_type.bits(), bytes.last_mut()) {
+            let used = info.shape.num_elements().unwrap_or(0) * u64::from(bits) % 8;
+            *last &= if used == 0 { u8::MAX } else { (1 << used) - 1 };
+        }
         HostTensor::from_bytes(info, &bytes).ok()
     });
     inputs.collect()
