@@ -11,7 +11,9 @@ use armnn_runtime::loader::{Code, Stage, Status};
 use nest::Nest;
 use shared_objects::{Backend, compile};
 
-/// Builds `lib<name>.so` in the nest.
+/// Builds `lib<name>.so` in the nest. Each test has a name of its own: the tests of this program run
+/// side by side, and the dynamic linker gives a backend the library of that name which another has
+/// brought into memory.
 fn library(nest: &Nest, name: &str, source: &str) -> PathBuf {
     let file = nest.root.path().join(format!("lib{name}.so"));
     compile(source, &["-shared", "-fPIC"], file)
@@ -33,7 +35,7 @@ const CALL: &str = "extern int deep(void); int call(void) { return deep(); }";
 #[test]
 fn a_library_for_this_processor_that_is_cut_short_is_found_before_the_one_beside_it() {
     let nest = Nest::new();
-    let library = library(&nest, "deep", SOURCE);
+    let library = library(&nest, "processor", SOURCE);
     let whole = fs::read(&library).unwrap();
     for directory in [
         "glibc-hwcaps/x86-64-v2",
@@ -44,15 +46,15 @@ fn a_library_for_this_processor_that_is_cut_short_is_found_before_the_one_beside
         "tls/haswell/x86_64",
     ] {
         let nest = Nest::new();
-        fs::copy(&library, nest.root.path().join("libdeep.so")).unwrap();
-        backend(&nest, CALL, &["-ldeep"]);
+        fs::copy(&library, nest.root.path().join("libprocessor.so")).unwrap();
+        backend(&nest, CALL, &["-lprocessor"]);
         let folder = nest.root.path().join(directory);
         fs::create_dir_all(&folder).unwrap();
         // A sound one does no harm.
-        fs::write(folder.join("libdeep.so"), &whole).unwrap();
+        fs::write(folder.join("libprocessor.so"), &whole).unwrap();
         assert_eq!(nest.verdict("X").status, Status::Loaded, "{directory}");
-        fs::remove_file(folder.join("libdeep.so")).unwrap();
-        fs::write(folder.join("libdeep.so"), &whole[..whole.len() / 2]).unwrap();
+        fs::remove_file(folder.join("libprocessor.so")).unwrap();
+        fs::write(folder.join("libprocessor.so"), &whole[..whole.len() / 2]).unwrap();
         let words = [directory, "ends before"];
         nest.refuses("X", Stage::Open, Code::OpenFailed, &words);
     }
@@ -61,14 +63,17 @@ fn a_library_for_this_processor_that_is_cut_short_is_found_before_the_one_beside
 /// The dynamic linker loads these as well, wherever it finds them.
 #[test]
 fn a_library_that_stands_in_for_the_backend_and_is_cut_short_is_found() {
-    for flag in ["-Wl,--auxiliary,libdeep.so", "-Wl,--filter,libdeep.so"] {
+    for flag in [
+        "-Wl,--auxiliary,libinstead.so",
+        "-Wl,--filter,libinstead.so",
+    ] {
         let nest = Nest::new();
-        let library = library(&nest, "deep", SOURCE);
+        let library = library(&nest, "instead", SOURCE);
         let whole = fs::read(&library).unwrap();
         backend(&nest, "", &[flag]);
         fs::remove_file(&library).unwrap();
         fs::write(&library, &whole[..whole.len() / 2]).unwrap();
-        let words = ["libdeep.so", "ends before"];
+        let words = ["libinstead.so", "ends before"];
         nest.refuses("X", Stage::Open, Code::OpenFailed, &words);
     }
 }
@@ -77,8 +82,8 @@ fn a_library_that_stands_in_for_the_backend_and_is_cut_short_is_found() {
 fn a_library_with_a_damaged_table_is_found_before_the_dynamic_linker_dies_of_it() {
     let nest = Nest::new();
     let source = "int value; int *place = &value; int deep(void) { return *place; }";
-    let library = library(&nest, "deep", source);
-    backend(&nest, CALL, &["-ldeep"]);
+    let library = library(&nest, "table", source);
+    backend(&nest, CALL, &["-ltable"]);
     assert_eq!(nest.verdict("X").status, Status::Loaded);
     let mut bytes = fs::read(&library).unwrap();
     let number = |bytes: &[u8], at: usize| {
@@ -96,7 +101,7 @@ fn a_library_with_a_damaged_table_is_found_before_the_dynamic_linker_dies_of_it(
     bytes[relocation..relocation + 8].copy_from_slice(&0x7fff_ffff_f000u64.to_le_bytes());
     fs::remove_file(&library).unwrap();
     fs::write(&library, bytes).unwrap();
-    let words = ["libdeep.so, needed by", "its relocations lead outside"];
+    let words = ["libtable.so, needed by", "its relocations lead outside"];
     nest.refuses("X", Stage::Open, Code::OpenFailed, &words);
 }
 
