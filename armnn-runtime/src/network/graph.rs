@@ -1,6 +1,6 @@
 //! A loaded network: its parts, in the order in which they are executed.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use armnn_backend_api::{Shape, TensorInfo};
 use armnn_network::{Network, RuntimeOperation, TensorId, ValueType, VariableValue};
@@ -17,6 +17,8 @@ use crate::{
 /// A loaded network, or a body of one. Values that go from one part to another have a slot each.
 pub(crate) struct LoadedGraph {
     pub(super) parts: Vec<LoadedPart>,
+    /// For each part, the slots that nothing reads after it.
+    pub(super) last_read: Vec<Vec<usize>>,
     /// What slots hold before the first part.
     pub(super) constants: Vec<(usize, Value)>,
     pub(super) inputs: Vec<usize>,
@@ -101,13 +103,18 @@ impl LoadedGraph {
                 input: variable.input,
                 output: variable.output,
             });
+        let parts: Vec<LoadedPart> = parts.collect::<Result<_, LoadError>>()?;
+        let variables: Vec<LoadedVariable> = variables.collect();
+        let assigned = variables.iter().filter_map(|variable| variable.output);
+        let kept = optimized.outputs.iter().copied().chain(assigned);
         Ok(Self {
-            parts: parts.collect::<Result<_, LoadError>>()?,
+            last_read: last_read(&parts, kept),
+            parts,
             constants: constants.collect::<Result<_, LoadError>>()?,
             inputs: optimized.inputs,
             outputs: optimized.outputs,
             tensors: optimized.tensors,
-            variables: variables.collect(),
+            variables,
             initializer: initializer.transpose()?.map(Box::new),
             network: optimized.network,
         })
@@ -178,6 +185,32 @@ impl LoadedGraph {
     }
 }
 
+impl LoadedPart {
+    /// The slots that it reads and those that it writes, some maybe several times.
+    fn slots(&self) -> impl Iterator<Item = usize> {
+        let (segment, operation, outputs) = match self {
+            Self::Segment {
+                inputs, outputs, ..
+            } => (&inputs[..], &[][..], outputs),
+            Self::Operation(operation) => (&[][..], &operation.inputs[..], &operation.outputs),
+        };
+        let inputs = segment.iter().chain(operation.iter().flatten());
+        inputs.chain(outputs).copied()
+    }
+}
+
+/// For each part, the slots that no later part reads, and that are not among those that are `kept`.
+fn last_read(parts: &[LoadedPart], kept: impl Iterator<Item = usize>) -> Vec<Vec<usize>> {
+    let mut seen: HashSet<usize> = kept.collect();
+    let mut last_read: Vec<Vec<usize>> = parts
+        .iter()
+        .rev()
+        .map(|part| part.slots().filter(|&slot| seen.insert(slot)).collect())
+        .collect();
+    last_read.reverse();
+    last_read
+}
+
 impl LoadedOperation {
     fn new(
         optimized: OptimizedOperation,
@@ -218,5 +251,39 @@ impl LoadedOperation {
             ValueType::Tensor(info) => Some(info),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use armnn_network::SequenceOperation;
+
+    use super::*;
+
+    fn part(inputs: &[Option<usize>], outputs: &[usize]) -> LoadedPart {
+        LoadedPart::Operation(LoadedOperation {
+            name: String::new(),
+            operation: RuntimeOperation::Sequence(SequenceOperation::Construct),
+            bodies: Vec::new(),
+            inputs: inputs.to_vec(),
+            outputs: outputs.to_vec(),
+            output_types: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn values_are_let_go_after_the_part_that_reads_them_last() {
+        let parts = [
+            part(&[Some(0), Some(1), Some(0)], &[2, 3]),
+            part(&[Some(2), None, Some(1)], &[4]),
+            part(&[Some(4), Some(2)], &[5, 6]),
+        ];
+        // 0 is read by the first part only, and 3 by none; 1 by the first two; 2 and 4 by the last, of
+        // which 5 is an output of the network and 6 is not.
+        let kept = [5].into_iter();
+        assert_eq!(
+            last_read(&parts, kept),
+            [vec![0, 3], vec![1], vec![4, 2, 6]]
+        );
     }
 }

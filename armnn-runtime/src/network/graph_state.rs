@@ -206,7 +206,8 @@ impl GraphState {
             self.values[slot] = Some(value);
         }
         graph.check_inputs(&self.values)?;
-        for (part, state) in graph.parts.iter().zip(&mut self.parts) {
+        let parts = graph.parts.iter().zip(&graph.last_read);
+        for ((part, last_read), state) in parts.zip(&mut self.parts) {
             run.check_interrupt()?;
             match (part, state) {
                 (
@@ -225,12 +226,12 @@ impl GraphState {
                     run,
                 )?,
                 (LoadedPart::Operation(operation), PartState::Operation(bodies)) => {
-                    let inputs: Vec<Option<Value>> = operation
-                        .inputs
-                        .iter()
-                        .map(|slot| slot.and_then(|slot| self.values[slot].clone()))
-                        .collect();
-                    let outputs = operations::execute(operation, bodies, &inputs, run)?;
+                    let inputs = operation.inputs.iter();
+                    let inputs = inputs.map(|slot| slot.and_then(|slot| self.values[slot].clone()));
+                    let inputs = inputs.collect();
+                    // The operation has the only reference then.
+                    last_read.iter().for_each(|&slot| self.values[slot] = None);
+                    let outputs = operations::execute(operation, bodies, inputs, run)?;
                     operation.check_outputs(&outputs)?;
                     for (&slot, value) in operation.outputs.iter().zip(outputs) {
                         self.values[slot] = Some(value);
@@ -239,6 +240,7 @@ impl GraphState {
                 // States are made from the parts.
                 _ => {}
             }
+            last_read.iter().for_each(|&slot| self.values[slot] = None);
         }
         let assigned = graph
             .variables

@@ -7,7 +7,7 @@ use super::{GraphState, Layer, Result, Run};
 use crate::{tensor::HostTensor, value::Value};
 
 pub(super) fn execute_if(
-    layer: &Layer<'_>,
+    mut layer: Layer<'_>,
     bodies: &mut [GraphState],
     run: &mut Run<'_>,
 ) -> Result<Vec<Value>> {
@@ -16,14 +16,14 @@ pub(super) fn execute_if(
     else {
         return Err(layer.failed("it has no such body"));
     };
-    let captured = present(layer, 1)?;
+    let captured = layer.take_from(1)?;
     state
         .call(body, captured, run)
         .map_err(|e| layer.failed_inside(None, e))
 }
 
 pub(super) fn execute_loop(
-    layer: &Layer<'_>,
+    mut layer: Layer<'_>,
     body: &LoopBody,
     bodies: &mut [GraphState],
     run: &mut Run<'_>,
@@ -40,7 +40,7 @@ pub(super) fn execute_loop(
         None => true,
     };
     let n_carried = body.n_carried;
-    let mut carried = present(layer, 2)?;
+    let mut carried = layer.take_from(2)?;
     let captured = carried.split_off(n_carried.min(carried.len()));
     let n_scanned = graph.outputs.len().saturating_sub(1 + n_carried);
     let mut scanned: Vec<Stack> = (0..n_scanned).map(|_| Stack::default()).collect();
@@ -63,19 +63,19 @@ pub(super) fn execute_loop(
         };
         carried.extend(outputs.by_ref().take(n_carried));
         for (stack, element) in scanned.iter_mut().zip(outputs) {
-            stack.push(layer, &element, run.memory_limit)?;
+            stack.push(&layer, &element, run.memory_limit)?;
         }
         iteration = iteration.saturating_add(1);
     }
     for (index, stack) in scanned.into_iter().enumerate() {
         let info = layer.operation.output_info(n_carried + index);
-        carried.push(stack.finish(layer, info)?.into());
+        carried.push(stack.finish(&layer, info)?.into());
     }
     Ok(carried)
 }
 
 pub(super) fn execute_while(
-    layer: &Layer<'_>,
+    mut layer: Layer<'_>,
     n_carried: usize,
     bodies: &mut [GraphState],
     run: &mut Run<'_>,
@@ -84,7 +84,7 @@ pub(super) fn execute_while(
     else {
         return Err(layer.failed("it has not two bodies"));
     };
-    let mut carried = present(layer, 0)?;
+    let mut carried = layer.take_from(0)?;
     let captured = carried.split_off(n_carried.min(carried.len()));
     let mut iteration = 0u64;
     loop {
@@ -98,16 +98,11 @@ pub(super) fn execute_while(
             Some(goes_on) if layer.condition(goes_on)? => {}
             _ => return Ok(carried),
         }
-        carried = body_state.call(body, values(), run).map_err(inside)?;
+        let values = std::mem::take(&mut carried).into_iter();
+        let values = values.chain(captured.iter().cloned());
+        carried = body_state.call(body, values, run).map_err(inside)?;
         iteration = iteration.saturating_add(1);
     }
-}
-
-/// The inputs from one on, all of which must be there.
-fn present(layer: &Layer<'_>, first: usize) -> Result<Vec<Value>> {
-    (first..layer.inputs.len())
-        .map(|index| layer.input(index).cloned())
-        .collect()
 }
 
 /// Elements that are put together along a new first dimension.

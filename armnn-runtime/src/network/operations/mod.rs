@@ -7,6 +7,8 @@ mod scan;
 mod sequence;
 mod strings;
 
+use std::ops::Range;
+
 use armnn_backend_api::{DataType, TensorInfo};
 use armnn_network::RuntimeOperation;
 
@@ -22,17 +24,17 @@ use crate::{error::ExecuteError, tensor::HostTensor, value::Value};
 pub(super) fn execute(
     operation: &LoadedOperation,
     bodies: &mut [GraphState],
-    inputs: &[Option<Value>],
+    inputs: Vec<Option<Value>>,
     run: &mut Run<'_>,
 ) -> Result<Vec<Value>> {
     let layer = Layer { operation, inputs };
     match &operation.operation {
-        RuntimeOperation::If { .. } => control_flow::execute_if(&layer, bodies, run),
-        RuntimeOperation::Loop(body) => control_flow::execute_loop(&layer, body, bodies, run),
+        RuntimeOperation::If { .. } => control_flow::execute_if(layer, bodies, run),
+        RuntimeOperation::Loop(body) => control_flow::execute_loop(layer, body, bodies, run),
         RuntimeOperation::While { n_carried, .. } => {
-            control_flow::execute_while(&layer, *n_carried, bodies, run)
+            control_flow::execute_while(layer, *n_carried, bodies, run)
         }
-        RuntimeOperation::Scan(body) => scan::execute(&layer, body, bodies, run),
+        RuntimeOperation::Scan(body) => scan::execute(layer, body, bodies, run),
         RuntimeOperation::Sequence(operation) => {
             sequence::execute(&layer, operation, run.memory_limit).map(|value| vec![value])
         }
@@ -48,7 +50,7 @@ pub(super) fn execute(
 /// An operation and its inputs.
 struct Layer<'a> {
     operation: &'a LoadedOperation,
-    inputs: &'a [Option<Value>],
+    inputs: Vec<Option<Value>>,
 }
 
 impl Layer<'_> {
@@ -78,6 +80,21 @@ impl Layer<'_> {
     fn input(&self, index: usize) -> Result<&Value> {
         self.optional(index)
             .ok_or_else(|| self.failed(format!("input {index} is missing")))
+    }
+
+    /// Takes the inputs of a range, all of which must be there.
+    fn take(&mut self, range: Range<usize>) -> Result<Vec<Value>> {
+        let mut taken = Vec::with_capacity(range.len());
+        for index in range {
+            let value = self.inputs.get_mut(index).and_then(Option::take);
+            taken.push(value.ok_or_else(|| self.failed(format!("input {index} is missing")))?);
+        }
+        Ok(taken)
+    }
+
+    /// Takes the inputs from one on, all of which must be there.
+    fn take_from(&mut self, first: usize) -> Result<Vec<Value>> {
+        self.take(first..self.inputs.len().max(first))
     }
 
     fn tensor(&self, index: usize) -> Result<&HostTensor> {

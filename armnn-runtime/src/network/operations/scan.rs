@@ -7,7 +7,7 @@ use super::{GraphState, Layer, Result, Run, position};
 use crate::{tensor::HostTensor, value::Value};
 
 pub(super) fn execute(
-    layer: &Layer<'_>,
+    mut layer: Layer<'_>,
     body: &ScanBody,
     bodies: &mut [GraphState],
     run: &mut Run<'_>,
@@ -16,18 +16,15 @@ pub(super) fn execute(
         return Err(layer.failed("it has no body"));
     };
     let n_states = body.n_states;
-    let mut states: Vec<Value> = (0..n_states)
-        .map(|i| layer.input(i).cloned())
-        .collect::<Result<_>>()?;
+    let mut states = layer.take(0..n_states)?;
+    let first_captured = n_states + body.inputs.len();
+    let captured = layer.take_from(first_captured)?;
+    let layer = &layer;
     let scanned: Vec<Slices<'_>> = body
         .inputs
         .iter()
         .enumerate()
         .map(|(index, &axis)| Slices::new(layer, layer.tensor(n_states + index)?, axis))
-        .collect::<Result<_>>()?;
-    let first_captured = n_states + scanned.len();
-    let captured: Vec<Value> = (first_captured..layer.inputs.len())
-        .map(|index| layer.input(index).cloned())
         .collect::<Result<_>>()?;
     let count = scanned.first().map_or(0, |slices| slices.count);
     if let Some(other) = scanned.iter().find(|slices| slices.count != count) {

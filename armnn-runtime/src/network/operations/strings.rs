@@ -61,7 +61,7 @@ pub(super) fn execute(layer: &Layer<'_>, operation: &StringOperation) -> Result<
     }
 }
 
-fn input<'a>(layer: &Layer<'a>, index: usize) -> Result<&'a StringTensor> {
+fn input<'a>(layer: &'a Layer<'_>, index: usize) -> Result<&'a StringTensor> {
     match layer.inputs.get(index) {
         Some(Some(Value::Strings(strings))) => Ok(strings),
         Some(Some(other)) => Err(layer.failed(format!(
