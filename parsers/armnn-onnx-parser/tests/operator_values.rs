@@ -18,11 +18,32 @@ fn outputs(
     attributes: &[AttributeProto],
     n_outputs: usize,
 ) -> Vec<Value> {
+    outputs_of(
+        domain,
+        version,
+        op_type,
+        inputs,
+        attributes,
+        n_outputs,
+        |size| Some(DimensionValue::Value(size)),
+    )
+}
+
+/// The same of a model that declares its dimensions so.
+fn outputs_of(
+    domain: &str,
+    version: i64,
+    op_type: &str,
+    inputs: Vec<(ElementType, HostTensor)>,
+    attributes: &[AttributeProto],
+    n_outputs: usize,
+    declared: fn(i64) -> Option<DimensionValue>,
+) -> Vec<Value> {
     let names: Vec<String> = (0..inputs.len()).map(|at| format!("x{at}")).collect();
     let outputs: Vec<String> = (0..n_outputs).map(|at| format!("y{at}")).collect();
     let given = names.iter().zip(&inputs).map(|(name, (of, tensor))| {
         let dims = tensor.info().shape.dims().iter().map(|&dim| Dimension {
-            value: Some(DimensionValue::Value(dim)),
+            value: declared(dim),
         });
         let tensor = TensorTypeProto {
             elem_type: of.0,
@@ -361,4 +382,28 @@ fn a_recurrent_layer_of_one_direction_takes_the_first_of_two_functions() {
     let y = outputs("", 14, "RNN", inputs(), &both, 1).remove(0);
     let found = found(&y).elements::<f32>().unwrap()[0];
     assert!((found - 0.462_117_16).abs() < 1e-6, "{found}");
+}
+
+/// Numbers that count up from 1 in matrices of 2 by n and n by 2.
+#[test]
+fn einsum_sums_over_sizes_that_are_not_known_and_over_one_against_many() {
+    let equation = attribute("equation", |a| a.s = "ij,jk->ik".into());
+    let counted = |dims: &[i64]| {
+        let count = dims.iter().product::<i64>();
+        floats(dims, &(1..=count).map(|n| n as f32).collect::<Vec<_>>())
+    };
+    let run = |x: &[i64], y: &[i64], declared| {
+        let inputs = vec![counted(x), counted(y)];
+        let outputs = outputs_of("", 12, "Einsum", inputs, &[equation.clone()], 1, declared);
+        found(&outputs[0]).elements::<f32>().unwrap().to_vec()
+    };
+    // [1 2 3; 4 5 6] by [1 2; 3 4; 5 6].
+    let product = [22.0, 28.0, 49.0, 64.0];
+    assert_eq!(run(&[2, 3], &[3, 2], |_| None), product);
+    let known = |size| Some(DimensionValue::Value(size));
+    assert_eq!(run(&[2, 3], &[3, 2], known), product);
+    // [1; 2] by the sums of the columns of [1 2; 3 4; 5 6], which are 9 and 12.
+    assert_eq!(run(&[2, 1], &[3, 2], known), [9.0, 12.0, 18.0, 24.0]);
+    // The sums of the rows of [1 2 3; 4 5 6], 6 and 15, by [1 2].
+    assert_eq!(run(&[2, 3], &[1, 2], known), [6.0, 12.0, 15.0, 30.0]);
 }

@@ -195,6 +195,7 @@ fn product(
 ) -> Result<Term> {
     sum_out(c, &mut x, |label| needed(label) || y.labels.contains(label))?;
     sum_out(c, &mut y, |label| needed(label) || x.labels.contains(label))?;
+    sum_what_is_broadcast(c, &mut x, &mut y, &needed)?;
     let both = |label: &&Label| y.labels.contains(label);
     // The batch of the ellipsis broadcasts, and so does an ellipsis that only one term has.
     let mut batch: Vec<Label> = x
@@ -224,18 +225,6 @@ fn product(
     let right: Vec<Label> = [&batch[..], &summed, &columns].concat();
     if batch.len() + rows.len() + columns.len() > Shape::MAX_RANK {
         return Err(Problem::unsupported("more than 8 dimensions of a product"));
-    }
-    for label in &summed {
-        let size = |term: &Term, c: &Context<'_, '_>| -> Result<i64> {
-            let at = term.labels.iter().position(|l| l == label).unwrap_or(0);
-            Ok(c.shape(term.id)?.dims().get(at).copied().unwrap_or(1))
-        };
-        if size(&x, c)? != size(&y, c)? {
-            return Err(Problem::unsupported(
-                "a sum over a dimension whose size is 1 in one input and larger in another, or \
-                 not known",
-            ));
-        }
     }
     let x_id = arranged(c, &x, &left)?;
     let y_id = arranged(c, &y, &right)?;
@@ -272,6 +261,45 @@ fn product(
     let rule = ParameterRule::Reshape { allow_zero: true };
     let id = c.step_deferred(rule, &[product], &[Some(dims)])?;
     Ok(Term { id, labels })
+}
+
+/// Sums over dimensions that both terms have, that are not needed, and whose size is 1 in one of them
+/// and larger in the other: each is summed for itself, as what is 1 is a factor of the whole sum.
+fn sum_what_is_broadcast(
+    c: &mut Context<'_, '_>,
+    x: &mut Term,
+    y: &mut Term,
+    needed: impl Fn(&Label) -> bool,
+) -> Result {
+    let (x_shape, y_shape) = (c.shape(x.id)?, c.shape(y.id)?);
+    let mut broadcast = Vec::new();
+    let mut n_unknown = 0;
+    for (label, &size) in x.labels.iter().zip(x_shape.dims()) {
+        let Some(at) = y.labels.iter().position(|other| other == label) else {
+            continue;
+        };
+        match (size, y_shape.dims()[at]) {
+            _ if needed(label) => {}
+            (x_size, y_size) if x_size < 0 || y_size < 0 => n_unknown += 1,
+            (x_size, y_size) if x_size == y_size => {}
+            (1, _) | (_, 1) => broadcast.push(*label),
+            (x_size, y_size) => {
+                return Err(Problem::malformed(format!(
+                    "a sum is over a dimension of {x_size} in one input and of {y_size} in another"
+                )));
+            }
+        }
+    }
+    // One that differs is an error of the matrix product; of two, the product of the sizes may not.
+    if n_unknown > 1 {
+        return Err(Problem::unsupported(
+            "sums over several dimensions that are not known; give the model fixed input shapes",
+        ));
+    }
+    for term in [x, y] {
+        sum_out(c, term, |label| !broadcast.contains(label))?;
+    }
+    Ok(())
 }
 
 fn arranged(c: &mut Context<'_, '_>, term: &Term, labels: &[Label]) -> Result<TensorId> {
