@@ -106,7 +106,7 @@ impl Model {
             name: "w".to_owned(),
             data_type: ElementType::FLOAT.0,
             dims: dims.to_vec(),
-            float_data: values.to_vec(),
+            float_data: values.to_vec().into(),
             ..TensorProto::default()
         });
         self

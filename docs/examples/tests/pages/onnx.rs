@@ -145,8 +145,8 @@ impl Sample<'_> {
                     name: name.clone(),
                     dims,
                     data_type,
-                    int32_data,
-                    int64_data,
+                    int32_data: int32_data.into(),
+                    int64_data: int64_data.into(),
                     ..TensorProto::default()
                 });
             } else {
