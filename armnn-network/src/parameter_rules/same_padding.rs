@@ -2,8 +2,8 @@
 
 use armnn_backend_api::{
     Convolution2dDescriptor, Convolution3dDescriptor, DataLayout, DeformConvDescriptor,
-    DepthwiseConvolution2dDescriptor, LayerDescriptor, LayerType, MaxPoolWithIndicesDescriptor, Pooling2dDescriptor,
-    Pooling3dDescriptor, Shape,
+    DepthwiseConvolution2dDescriptor, LayerDescriptor, LayerType, MaxPoolWithIndicesDescriptor,
+    Pooling2dDescriptor, Pooling3dDescriptor, Shape,
 };
 
 use super::arguments::Arguments;
@@ -175,8 +175,7 @@ fn with_indices<const N: usize>(
     arguments: &Arguments<'_>,
 ) -> Result<Resolved> {
     let mut d = *base;
-    let windows =
-        std::array::from_fn(|at| (Some(d.pool[at].into()), d.stride[at], d.dilation[at]));
+    let windows = std::array::from_fn(|at| (Some(d.pool[at].into()), d.stride[at], d.dilation[at]));
     let output = output::<N>(std::array::from_fn(|at| at + 2), windows, None, arguments)?;
     for (at, pair) in output.padding.map(sides).into_iter().enumerate() {
         (d.pad_before[at], d.pad_after[at]) = pair;

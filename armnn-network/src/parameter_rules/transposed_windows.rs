@@ -125,9 +125,7 @@ impl Rule<'_> {
             return Err(bad("output_padding", self.more.len(), format!("{N} sizes")));
         }
         let channels = match known(weights.dims()[1]) {
-            Some(channels) => channels
-                .checked_mul(groups.into())
-                .ok_or(TOO_LARGE)?,
+            Some(channels) => channels.checked_mul(groups.into()).ok_or(TOO_LARGE)?,
             None => Shape::UNKNOWN,
         };
         let mut dims = vec![input.dims()[0], channels];
@@ -181,7 +179,11 @@ impl Rule<'_> {
                     Some(full) => {
                         let dim = full - i64::from(before) - i64::from(after);
                         if dim < 0 {
-                            return Err(bad("padding", format!("{before} and {after}"), format!("at most {full}")));
+                            return Err(bad(
+                                "padding",
+                                format!("{before} and {after}"),
+                                format!("at most {full}"),
+                            ));
                         }
                         (dim, Some(declared))
                     }
@@ -195,7 +197,13 @@ impl Rule<'_> {
             },
             TransposedSizes::Given(sizes) => match sizes.get(at) {
                 Some(&size) if size >= 0 => Some(size),
-                size => return Err(bad("output_shape", format!("{size:?}"), "a size for each dimension")),
+                size => {
+                    return Err(bad(
+                        "output_shape",
+                        format!("{size:?}"),
+                        "a size for each dimension",
+                    ));
+                }
             },
         };
         let Some(wanted) = wanted else {
@@ -287,10 +295,19 @@ mod tests {
         assert_eq!(resolved(Strided, 0, true, 4).unwrap(), (8, (0, 1), true));
         assert_eq!(resolved(Strided, 0, false, 4).unwrap(), (8, (1, 0), true));
         assert_eq!(resolved(Strided, 1, false, 4).unwrap(), (8, (1, 1), true));
-        assert_eq!(resolved(Given(vec![6]), 0, true, 4).unwrap(), (6, (1, 2), true));
-        assert_eq!(resolved(Given(vec![6]), 1, false, 4).unwrap(), (6, (2, 2), true));
+        assert_eq!(
+            resolved(Given(vec![6]), 0, true, 4).unwrap(),
+            (6, (1, 2), true)
+        );
+        assert_eq!(
+            resolved(Given(vec![6]), 1, false, 4).unwrap(),
+            (6, (2, 2), true)
+        );
         // There are too few.
-        assert_eq!(resolved(Given(vec![12]), 0, true, 4).unwrap(), (12, (0, 0), true));
+        assert_eq!(
+            resolved(Given(vec![12]), 0, true, 4).unwrap(),
+            (12, (0, 0), true)
+        );
         assert_eq!(resolved(Padded, 0, true, 4).unwrap(), (7, (1, 1), true));
         assert_eq!(resolved(Padded, 1, true, 4).unwrap(), (8, (1, 1), true));
     }

@@ -201,7 +201,9 @@ fn load(model: &Path) {
         .number_of_threads(1);
     let runtime = Runtime::create(options).unwrap();
     // A small one first, so that the code is in memory; what there is then comes first.
-    let small = model_with(FLOAT, 1, |i, tensor| tensor.raw_data = Some(elements(i, 1).into()));
+    let small = model_with(FLOAT, 1, |i, tensor| {
+        tensor.raw_data = Some(elements(i, 1).into())
+    });
     execute(
         &runtime,
         armnn_onnx_parser::parse_bytes(small.into(), "small").unwrap(),

@@ -256,7 +256,11 @@ mod tests {
         ] {
             let d = Pooling3dDescriptor::new(algorithm, [2, 1, 1], DataLayout::Ncdhw);
             let call = Call::new(d)
-                .input(typed(DataType::Float64, [1, 1, 2, 1, 1], &[1.0, 1.0 + small]))
+                .input(typed(
+                    DataType::Float64,
+                    [1, 1, 2, 1, 1],
+                    &[1.0, 1.0 + small],
+                ))
                 .output(DataType::Float64, [1, 1, 1, 1, 1]);
             assert_eq!(call.run().elements::<f64>(0), [expected]);
         }

@@ -115,8 +115,14 @@ impl Message for TensorProto {
         context: DecodeContext,
     ) -> Result<(), DecodeError> {
         let (merged, field) = match tag {
-            1 => (int64::merge_repeated(of, &mut self.dims, buf, context), "dims"),
-            2 => (int32::merge(of, &mut self.data_type, buf, context), "data_type"),
+            1 => (
+                int64::merge_repeated(of, &mut self.dims, buf, context),
+                "dims",
+            ),
+            2 => (
+                int32::merge(of, &mut self.data_type, buf, context),
+                "data_type",
+            ),
             3 => {
                 let segment = self.segment.get_or_insert_default();
                 (message::merge(of, segment, buf, context), "segment")
@@ -125,7 +131,10 @@ impl Message for TensorProto {
             5 => (self.int32_data.merge(of, buf, context), "int32_data"),
             6 => {
                 let strings = &mut self.string_data;
-                (byte_string::merge_repeated(of, strings, buf, context), "string_data")
+                (
+                    byte_string::merge_repeated(of, strings, buf, context),
+                    "string_data",
+                )
             }
             7 => (self.int64_data.merge(of, buf, context), "int64_data"),
             8 => (string::merge(of, &mut self.name, buf, context), "name"),
@@ -137,9 +146,15 @@ impl Message for TensorProto {
             11 => (self.uint64_data.merge(of, buf, context), "uint64_data"),
             13 => {
                 let entries = &mut self.external_data;
-                (message::merge_repeated(of, entries, buf, context), "external_data")
+                (
+                    message::merge_repeated(of, entries, buf, context),
+                    "external_data",
+                )
             }
-            14 => (int32::merge(of, &mut self.data_location, buf, context), "data_location"),
+            14 => (
+                int32::merge(of, &mut self.data_location, buf, context),
+                "data_location",
+            ),
             _ => return skip_field(of, tag, buf, context),
         };
         merged.map_err(|mut error| {
@@ -187,7 +202,13 @@ mod tests {
                 [alone(key, of, a), many(key, &[b, c])].concat(),
                 [many(key, &[a, b]), alone(key, of, c)].concat(),
                 [many(key, &[a]), many(key, &[]), many(key, &[b, c])].concat(),
-                [many(key, &[]), alone(key, of, a), many(key, &[b]), many(key, &[c])].concat(),
+                [
+                    many(key, &[]),
+                    alone(key, of, a),
+                    many(key, &[b]),
+                    many(key, &[c]),
+                ]
+                .concat(),
             ] {
                 assert_eq!(decoded(&pieces).unwrap(), expected);
             }
