@@ -43,7 +43,7 @@ pub use operation::{
 };
 pub use parameter_rules::{
     AspectRatioPolicy, PadLayout, ParameterRule, ReduceOptions, SplitOptions, StridedSliceOptions,
-    WindowLayer,
+    TransposedLayer, TransposedSizes, WindowLayer,
 };
 pub use parts::{Part, Segment};
 pub use pattern::Pattern;

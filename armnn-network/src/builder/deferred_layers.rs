@@ -43,7 +43,12 @@ impl NetworkBuilder {
                 Ok(resolved)
             })
             .map_err(|problem| self.layer_error(&layer_name, layer_type, &all, problem))?;
-        if resolved.complete {
+        // Where the rule says more of the output than inference would find, it must not be outvoted.
+        let contradicts = resolved.outputs.iter().zip(outputs).any(|(shape, said)| {
+            let said = said.shape.as_ref();
+            said.is_some_and(|said| merge(shape, said).is_none())
+        });
+        if resolved.complete && !contradicts {
             let declared: Vec<OutputDeclaration> = resolved
                 .outputs
                 .iter()
@@ -52,8 +57,7 @@ impl NetworkBuilder {
                     let declared = outputs.get(index).cloned().unwrap_or_default();
                     let merged = declared.shape.and_then(|other| merge(&shape, &other));
                     OutputDeclaration {
-                        // A contradiction is found below, as for any layer.
-                        shape: merged.or(declared.shape).or(Some(shape)),
+                        shape: merged.or(Some(shape)),
                         ..declared
                     }
                 })

@@ -21,6 +21,7 @@ mod space_to_batch;
 mod split;
 mod strided_slice;
 mod transpose_convolution;
+mod transposed_windows;
 
 pub use pad::PadLayout;
 pub use reduce::ReduceOptions;
@@ -28,6 +29,7 @@ pub use resize::AspectRatioPolicy;
 pub use same_padding::WindowLayer;
 pub use split::SplitOptions;
 pub use strided_slice::StridedSliceOptions;
+pub use transposed_windows::{TransposedLayer, TransposedSizes};
 
 use std::fmt::Display;
 
@@ -198,6 +200,20 @@ pub enum ParameterRule {
         /// Whether what is odd of the padding goes behind the input (ONNX's SAME_UPPER), or before.
         odd_behind: bool,
     },
+    /// A transposed convolution without parameters, as ONNX's ConvTranspose: what is taken away
+    /// around the output follows from the sizes of the output, or these from what is taken away.
+    /// Batch and channels come first.
+    TransposedWindows {
+        /// The layer; its padding holds for [`TransposedSizes::Padded`], and follows else.
+        layer: TransposedLayer,
+        /// What the sizes of the output are.
+        sizes: TransposedSizes,
+        /// How many elements more stand at the end of each of the dimensions that the filter moves
+        /// along (ONNX's `output_padding`).
+        more: Vec<u32>,
+        /// Whether what is odd of the padding is taken away behind (ONNX's SAME_UPPER), or before.
+        odd_behind: bool,
+    },
     /// A Col2Im, but for the block shape. Parameters: the image's shape, the block shape.
     Col2Im(Col2ImDescriptor),
 }
@@ -257,6 +273,7 @@ impl ParameterRule {
             Self::TransposeConvolution3d { .. } => LayerType::TransposeConvolution3d,
             Self::Dft { .. } => LayerType::Dft,
             Self::SamePadding { layer, .. } => layer.layer_type(),
+            Self::TransposedWindows { layer, .. } => layer.layer_type(),
             Self::Col2Im(_) => LayerType::Col2Im,
         }
     }
@@ -275,6 +292,7 @@ impl ParameterRule {
             | Self::TransposeConvolution3d { .. }
             | Self::Dft { .. }
             | Self::SamePadding { .. }
+            | Self::TransposedWindows { .. }
             | Self::Col2Im(_) => false,
             _ => true,
         }
@@ -341,6 +359,12 @@ impl ParameterRule {
             Self::SamePadding { layer, odd_behind } => {
                 same_padding::same(layer, *odd_behind, &arguments)
             }
+            Self::TransposedWindows {
+                layer,
+                sizes,
+                more,
+                odd_behind,
+            } => transposed_windows::padded(layer, sizes, more, *odd_behind, &arguments),
             Self::Col2Im(base) => signal::col2im(base, &arguments),
         }
     }

@@ -1,8 +1,9 @@
 //! Layers over windows whose padding follows from the sizes of the input.
 
 use armnn_backend_api::{
-    Convolution2dDescriptor, Convolution3dDescriptor, DataLayout, DepthwiseConvolution2dDescriptor,
-    LayerType, Pooling2dDescriptor, Pooling3dDescriptor, Shape,
+    Convolution2dDescriptor, Convolution3dDescriptor, DataLayout, DeformConvDescriptor,
+    DepthwiseConvolution2dDescriptor, LayerDescriptor, LayerType, MaxPoolWithIndicesDescriptor,
+    Pooling2dDescriptor, Pooling3dDescriptor, Shape,
 };
 
 use super::arguments::Arguments;
@@ -16,8 +17,12 @@ pub enum WindowLayer {
     Convolution2d(Convolution2dDescriptor),
     /// Filters over planes, rows and columns.
     Convolution3d(Convolution3dDescriptor),
+    /// Filters over rows and columns whose elements are taken from somewhere near.
+    DeformConv(DeformConvDescriptor),
     /// Filters of each channel over rows and columns.
     DepthwiseConvolution2d(DepthwiseConvolution2dDescriptor),
+    /// The largest element, and where it is, of windows over 1 to 3 dimensions.
+    MaxPoolWithIndices(MaxPoolWithIndicesDescriptor),
     /// What is computed of rows and columns.
     Pooling2d(Pooling2dDescriptor),
     /// What is computed of planes, rows and columns.
@@ -30,9 +35,26 @@ impl WindowLayer {
         match self {
             Self::Convolution2d(_) => LayerType::Convolution2d,
             Self::Convolution3d(_) => LayerType::Convolution3d,
+            Self::DeformConv(_) => LayerType::DeformConv,
             Self::DepthwiseConvolution2d(_) => LayerType::DepthwiseConvolution2d,
+            Self::MaxPoolWithIndices(_) => LayerType::MaxPoolWithIndices,
             Self::Pooling2d(_) => LayerType::Pooling2d,
             Self::Pooling3d(_) => LayerType::Pooling3d,
+        }
+    }
+}
+
+/// With the padding that the layer has.
+impl From<WindowLayer> for LayerDescriptor {
+    fn from(layer: WindowLayer) -> Self {
+        match layer {
+            WindowLayer::Convolution2d(d) => d.into(),
+            WindowLayer::Convolution3d(d) => d.into(),
+            WindowLayer::DeformConv(d) => d.into(),
+            WindowLayer::DepthwiseConvolution2d(d) => d.into(),
+            WindowLayer::MaxPoolWithIndices(d) => d.into(),
+            WindowLayer::Pooling2d(d) => d.into(),
+            WindowLayer::Pooling3d(d) => d.into(),
         }
     }
 }
@@ -62,6 +84,18 @@ pub(super) fn same(
             [(d.pad_top, d.pad_bottom), (d.pad_left, d.pad_right)] = output.padding.map(sides);
             Resolved::single(d, &output.dims, output.complete)
         }
+        WindowLayer::DeformConv(base) => {
+            let mut d = *base;
+            // [O, I / groups, KH, KW], as images with channels first.
+            let weights = weights(arguments, 4)?;
+            let windows = [
+                (known(weights[2]), d.stride_y, d.dilation_y),
+                (known(weights[3]), d.stride_x, d.dilation_x),
+            ];
+            let output = output([2, 3], windows, Some(weights[0]), arguments)?;
+            [(d.pad_top, d.pad_bottom), (d.pad_left, d.pad_right)] = output.padding.map(sides);
+            Resolved::single(d, &output.dims, output.complete)
+        }
         WindowLayer::DepthwiseConvolution2d(base) => {
             let mut d = *base;
             let places = places(d.data_layout())?;
@@ -86,6 +120,12 @@ pub(super) fn same(
             [(d.pad_top, d.pad_bottom), (d.pad_left, d.pad_right)] = output.padding.map(sides);
             Resolved::single(d, &output.dims, output.complete)
         }
+        WindowLayer::MaxPoolWithIndices(base) => match base.n_axes {
+            1 => with_indices::<1>(base, sides, arguments),
+            2 => with_indices::<2>(base, sides, arguments),
+            3 => with_indices::<3>(base, sides, arguments),
+            n => Err(bad("n_axes", n, "1 to 3")),
+        },
         WindowLayer::Convolution3d(base) => {
             let mut d = *base;
             let places = places(d.data_layout())?;
@@ -126,6 +166,23 @@ pub(super) fn same(
             Resolved::single(d, &output.dims, output.complete)
         }
     }
+}
+
+/// Windows over the N dimensions behind batch and channels. Both outputs have one shape.
+fn with_indices<const N: usize>(
+    base: &MaxPoolWithIndicesDescriptor,
+    sides: impl Fn((u32, u32)) -> (u32, u32),
+    arguments: &Arguments<'_>,
+) -> Result<Resolved> {
+    let mut d = *base;
+    let windows = std::array::from_fn(|at| (Some(d.pool[at].into()), d.stride[at], d.dilation[at]));
+    let output = output::<N>(std::array::from_fn(|at| at + 2), windows, None, arguments)?;
+    for (at, pair) in output.padding.map(sides).into_iter().enumerate() {
+        (d.pad_before[at], d.pad_after[at]) = pair;
+    }
+    let mut resolved = Resolved::single(d, &output.dims, output.complete)?;
+    resolved.outputs.extend_from_within(..);
+    Ok(resolved)
 }
 
 /// Where the dimensions stand in the input that windows move along. There are N of them.
@@ -191,6 +248,8 @@ fn output<const N: usize>(
             Some(size) => size / steps + i64::from(size % steps != 0),
             None => Shape::UNKNOWN,
         };
+        // At each element, it is the same padding for every size.
+        let size = size.or((stride == 1).then_some(1));
         match (size, window) {
             (Some(size), Some(window)) => *to = same_padding(size, window, stride, dilation)?,
             _ => complete = false,
@@ -205,7 +264,7 @@ fn output<const N: usize>(
 
 #[cfg(test)]
 mod tests {
-    use armnn_backend_api::{LayerDescriptor, PoolingAlgorithm};
+    use armnn_backend_api::PoolingAlgorithm;
 
     use super::super::ParameterRule as Rule;
     use super::*;

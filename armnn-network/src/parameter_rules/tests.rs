@@ -92,7 +92,7 @@ impl Random {
 fn any_rule(random: &mut Random) -> Rule {
     let (flag, other) = (random.below(2) == 0, random.below(2) == 0);
     let layout = random.of(&[PadLayout::Sides, PadLayout::Pairs]);
-    match random.below(31) {
+    match random.below(32) {
         0 => Rule::Reshape { allow_zero: flag },
         1 => Rule::Squeeze,
         2 => Rule::Unsqueeze,
@@ -196,6 +196,21 @@ fn any_rule(random: &mut Random) -> Rule {
                 dilation_y: random.of(&[1, 2]),
                 ..Convolution2dDescriptor::new(DataLayout::Nchw)
             }),
+            odd_behind: flag,
+        },
+        30 => Rule::TransposedWindows {
+            layer: TransposedLayer::In2d(TransposeConvolution2dDescriptor {
+                stride_x: random.of(&[1, 2, 3]),
+                stride_y: random.of(&[1, 2]),
+                dilation_y: random.of(&[1, 2]),
+                pad_left: random.of(&[0, 1]),
+                ..TransposeConvolution2dDescriptor::new(DataLayout::Nchw)
+            }),
+            sizes: match other {
+                true => TransposedSizes::Padded,
+                false => TransposedSizes::Strided,
+            },
+            more: vec![0, random.of(&[0, 1])],
             odd_behind: flag,
         },
         _ => Rule::TransposeConvolution2d {

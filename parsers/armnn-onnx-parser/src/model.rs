@@ -25,6 +25,7 @@ mod graph;
 mod stored_value;
 mod tensor;
 mod value_type;
+mod varints;
 mod weight;
 
 pub use element_type::ElementType;

@@ -4,8 +4,14 @@
 //! skipped when a file is decoded. Numbers of enums stay numbers, so that those of a later version
 //! can be reported. Bytes are [`Bytes`], which share the file they are decoded from.
 
+mod numbers;
+mod tensor;
+
 use bytes::Bytes;
 use prost::{Message, Oneof};
+
+pub use numbers::{Number, Numbers};
+pub use tensor::{Segment, TensorProto};
 
 /// The whole file.
 #[derive(Clone, PartialEq, Message)]
@@ -211,50 +217,6 @@ pub mod attribute_type {
     pub const TYPE_PROTOS: i32 = 14;
 }
 
-/// A constant.
-#[derive(Clone, PartialEq, Message)]
-pub struct TensorProto {
-    /// Its dimensions, outermost first.
-    #[prost(int64, repeated, tag = "1")]
-    pub dims: Vec<i64>,
-    /// The type of its elements, by number.
-    #[prost(int32, tag = "2")]
-    pub data_type: i32,
-    /// A part of a larger tensor.
-    #[prost(message, optional, tag = "3")]
-    pub segment: Option<Segment>,
-    /// Elements of FLOAT, or real and imaginary parts of COMPLEX64.
-    #[prost(float, repeated, tag = "4")]
-    pub float_data: Vec<f32>,
-    /// Elements of types up to 32 bits; bits of 16-bit floats.
-    #[prost(int32, repeated, tag = "5")]
-    pub int32_data: Vec<i32>,
-    /// Elements of STRING.
-    #[prost(bytes = "bytes", repeated, tag = "6")]
-    pub string_data: Vec<Bytes>,
-    /// Elements of INT64.
-    #[prost(int64, repeated, tag = "7")]
-    pub int64_data: Vec<i64>,
-    /// Its name.
-    #[prost(string, tag = "8")]
-    pub name: String,
-    /// Elements, little-endian, of any type but STRING.
-    #[prost(bytes = "bytes", optional, tag = "9")]
-    pub raw_data: Option<Bytes>,
-    /// Elements of DOUBLE, or real and imaginary parts of COMPLEX128.
-    #[prost(double, repeated, tag = "10")]
-    pub double_data: Vec<f64>,
-    /// Elements of UINT32 and UINT64.
-    #[prost(uint64, repeated, tag = "11")]
-    pub uint64_data: Vec<u64>,
-    /// Where the elements are, if they are in a file of their own.
-    #[prost(message, repeated, tag = "13")]
-    pub external_data: Vec<StringStringEntryProto>,
-    /// 1 if they are.
-    #[prost(int32, tag = "14")]
-    pub data_location: i32,
-}
-
 /// Values in a row, in a file of its own.
 #[derive(Clone, PartialEq, Message)]
 pub struct SequenceProto {
@@ -293,17 +255,6 @@ pub struct OptionalProto {
     /// The optional.
     #[prost(message, optional, boxed, tag = "7")]
     pub optional_value: Option<Box<OptionalProto>>,
-}
-
-/// A part of a larger tensor.
-#[derive(Clone, Copy, PartialEq, Eq, Message)]
-pub struct Segment {
-    /// Its first element.
-    #[prost(int64, tag = "1")]
-    pub begin: i64,
-    /// The element behind its last.
-    #[prost(int64, tag = "2")]
-    pub end: i64,
 }
 
 /// A sparse constant.

@@ -35,7 +35,7 @@ pub(crate) fn floats(name: &str, dims: &[i64], values: &[f32]) -> TensorProto {
         name: name.to_owned(),
         dims: dims.to_vec(),
         data_type: ElementType::FLOAT.0,
-        float_data: values.to_vec(),
+        float_data: values.to_vec().into(),
         ..TensorProto::default()
     }
 }
@@ -58,7 +58,7 @@ pub(crate) fn ints(name: &str, values: &[i64]) -> TensorProto {
         name: name.to_owned(),
         dims: vec![i64::try_from(values.len()).unwrap()],
         data_type: ElementType::INT64.0,
-        int64_data: values.to_vec(),
+        int64_data: values.to_vec().into(),
         ..TensorProto::default()
     }
 }

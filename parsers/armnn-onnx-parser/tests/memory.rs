@@ -3,6 +3,7 @@
 
 use std::{fs, path::Path, process::Command};
 
+use armnn_backend_api::DataType;
 use armnn_network::Network;
 use armnn_onnx_parser::proto::{
     Dimension, DimensionValue, GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
@@ -17,6 +18,10 @@ use prost::Message as _;
 
 /// Names the model to a process that loads it and tells its memory.
 const MODEL: &str = "ARMNN_TEST_MEMORY_OF_MODEL";
+
+/// Numbers of types.
+const FLOAT: i32 = 1;
+const INT32: i32 = 6;
 
 const CONSTANTS: usize = 32;
 /// Of each constant: 2 MiB.
@@ -40,19 +45,43 @@ fn a_model_in_memory_is_not_twice_there() {
     let model = |name: &str| directory.path().join(name);
 
     // Each odd name moves what follows by a byte.
-    let bytes = model_with(ELEMENTS, |i, tensor| {
-        tensor.name.push_str(&"x".repeat(i % 4));
+    let name = |i: usize, tensor: &mut TensorProto| tensor.name.push_str(&"x".repeat(i % 4));
+    let bytes = model_with(FLOAT, ELEMENTS, |i, tensor| {
+        name(i, tensor);
         tensor.raw_data = Some(elements(i, ELEMENTS).into());
     });
     fs::write(model("raw.onnx"), bytes).unwrap();
     let raw = measured(&model("raw.onnx"));
     assert!(raw.peak < MIB + ACTIVATIONS_MIB + AROUND_MIB, "{raw:?}");
 
+    let bytes = model_with(FLOAT, ELEMENTS, |i, tensor| {
+        name(i, tensor);
+        tensor.float_data = vec![i as f32; ELEMENTS].into();
+    });
+    fs::write(model("float_data.onnx"), bytes).unwrap();
+    let numbers = measured(&model("float_data.onnx"));
+    assert!(
+        numbers.peak < MIB + ACTIVATIONS_MIB + AROUND_MIB,
+        "{numbers:?}"
+    );
+
+    // Numbers below 0 take ten bytes each: the file is larger than what is in memory.
+    let bytes = model_with(INT32, ELEMENTS, |i, tensor| {
+        name(i, tensor);
+        tensor.int32_data = vec![-(i as i32); ELEMENTS].into();
+    });
+    fs::write(model("int32_data.onnx"), bytes).unwrap();
+    let numbers = measured(&model("int32_data.onnx"));
+    assert!(
+        numbers.peak < MIB + ACTIVATIONS_MIB + AROUND_MIB,
+        "{numbers:?}"
+    );
+
     let entry = |key: &str, value: String| StringStringEntryProto {
         key: key.to_owned(),
         value,
     };
-    let bytes = model_with(ELEMENTS, |i, tensor| {
+    let bytes = model_with(FLOAT, ELEMENTS, |i, tensor| {
         tensor.data_location = 1;
         tensor.external_data = vec![
             entry("location", "weights".to_owned()),
@@ -77,12 +106,12 @@ fn elements(i: usize, count: usize) -> Vec<u8> {
 }
 
 /// The sum of an input and all constants of so many elements, whose data `fill` gives.
-fn model_with(count: usize, fill: impl Fn(usize, &mut TensorProto)) -> Vec<u8> {
+fn model_with(of: i32, count: usize, fill: impl Fn(usize, &mut TensorProto)) -> Vec<u8> {
     let value = |name: &str| ValueInfoProto {
         name: name.to_owned(),
         r#type: Some(TypeProto {
             value: Some(TypeValue::Tensor(TensorTypeProto {
-                elem_type: 1,
+                elem_type: of,
                 shape: Some(TensorShapeProto {
                     dim: vec![Dimension {
                         value: Some(DimensionValue::Value(count as i64)),
@@ -96,7 +125,7 @@ fn model_with(count: usize, fill: impl Fn(usize, &mut TensorProto)) -> Vec<u8> {
             let mut tensor = TensorProto {
                 name: format!("c{i}"),
                 dims: vec![count as i64],
-                data_type: 1,
+                data_type: of,
                 ..TensorProto::default()
             };
             fill(i, &mut tensor);
@@ -172,7 +201,9 @@ fn load(model: &Path) {
         .number_of_threads(1);
     let runtime = Runtime::create(options).unwrap();
     // A small one first, so that the code is in memory; what there is then comes first.
-    let small = model_with(1, |i, tensor| tensor.raw_data = Some(elements(i, 1).into()));
+    let small = model_with(FLOAT, 1, |i, tensor| {
+        tensor.raw_data = Some(elements(i, 1).into())
+    });
     execute(
         &runtime,
         armnn_onnx_parser::parse_bytes(small.into(), "small").unwrap(),
@@ -184,15 +215,23 @@ fn load(model: &Path) {
 }
 
 fn execute(runtime: &Runtime, network: Network, count: usize) {
-    let shape = network.tensor(network.inputs()[0]).info.shape;
+    let info = network.tensor(network.inputs()[0]).info.clone();
+    let shape = info.shape;
     let optimized = runtime.optimize(network, &OptimizerOptions::default());
     let loaded = runtime.load_network(optimized.unwrap(), LoadOptions::default());
     let loaded = loaded.unwrap();
-    let input = HostTensor::from_f32(shape, &vec![0.5; count]).unwrap();
-    let outputs = loaded.run(&[input]).unwrap();
-    // 0 + 1 + … + 31, and the half of the input.
-    let sums = outputs[0].elements::<f32>().unwrap();
-    assert!(sums.iter().all(|&sum| sum == 496.5));
+    if info.data_type == DataType::Signed32 {
+        let input = HostTensor::from_bytes(info, &4i32.to_le_bytes().repeat(count)).unwrap();
+        let outputs = loaded.run(&[input]).unwrap();
+        let sums = outputs[0].elements::<i32>().unwrap();
+        assert!(sums.iter().all(|&sum| sum == 4 - 496));
+    } else {
+        let input = HostTensor::from_f32(shape, &vec![0.5; count]).unwrap();
+        let outputs = loaded.run(&[input]).unwrap();
+        // 0 + 1 + … + 31, and the half of the input.
+        let sums = outputs[0].elements::<f32>().unwrap();
+        assert!(sums.iter().all(|&sum| sum == 496.5));
+    }
     if count == ELEMENTS {
         println!("{}", fs::read_to_string("/proc/self/status").unwrap());
     }

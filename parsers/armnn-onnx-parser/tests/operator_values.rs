@@ -315,8 +315,7 @@ fn trees_lead_to_leaves_and_a_target_without_votes_is_0() {
 #[test]
 fn features_are_scaled_filled_in_and_normalized() {
     let ml = |op_type, x: &[f32], attributes: &[AttributeProto]| {
-        let x = floats(&[1, 2], x);
-        let y = outputs("ai.onnx.ml", 1, op_type, vec![x], attributes, 1);
+        let y = ml(op_type, 1, floats(&[1, 2], x), attributes);
         found(&y[0]).elements::<f32>().unwrap().to_vec()
     };
     let scaled = [reals("offset", &[1.0]), reals("scale", &[2.0, 3.0])];
@@ -343,6 +342,139 @@ fn features_are_scaled_filled_in_and_normalized() {
         reals("intercepts", &[0.5]),
     ];
     assert_eq!(ml("LinearRegressor", &[3.0, 5.0], &linear), [13.5]);
+}
+
+fn ml(
+    op_type: &str,
+    version: i64,
+    x: (ElementType, HostTensor),
+    attributes: &[AttributeProto],
+) -> Vec<Value> {
+    let n_outputs = 1 + usize::from(op_type.ends_with("Classifier"));
+    outputs(
+        "ai.onnx.ml",
+        version,
+        op_type,
+        vec![x],
+        attributes,
+        n_outputs,
+    )
+}
+
+/// A tree: x <= 0 leads to the first leaf, else the second, with these votes for a class.
+fn voting(votes: [(i64, f32); 2], labels: &[i64], transform: &str) -> Vec<Value> {
+    let attributes = [
+        ints("nodes_treeids", &[0; 3]),
+        ints("nodes_nodeids", &[0, 1, 2]),
+        ints("nodes_featureids", &[0; 3]),
+        texts("nodes_modes", &["BRANCH_LEQ", "LEAF", "LEAF"]),
+        reals("nodes_values", &[0.0; 3]),
+        ints("nodes_truenodeids", &[1, 0, 0]),
+        ints("nodes_falsenodeids", &[2, 0, 0]),
+        ints("class_treeids", &[0; 2]),
+        ints("class_nodeids", &[1, 2]),
+        ints("class_ids", &votes.map(|vote| vote.0)),
+        reals("class_weights", &votes.map(|vote| vote.1)),
+        ints("classlabels_int64s", labels),
+        text("post_transform", transform),
+    ];
+    let x = floats(&[2, 1], &[-1.0, 1.0]);
+    ml("TreeEnsembleClassifier", 3, x, &attributes)
+}
+
+/// ONNX Runtime 1.32 gives the same.
+#[test]
+fn trees_vote_for_classes() {
+    let check = |y: Vec<Value>, labels: [i64; 2], scores: &[f32]| {
+        assert_eq!(found(&y[0]).elements::<i64>(), Some(&labels[..]));
+        let found = found(&y[1]).elements::<f32>().unwrap();
+        let pairs = found.iter().zip(scores);
+        assert!(
+            pairs.clone().all(|(a, b)| (a - b).abs() < 1e-6),
+            "{found:?}"
+        );
+        assert_eq!(found.len(), scores.len());
+    };
+    // Of two classes, with a probability of the second: above a half.
+    let y = voting([(0, 0.25), (0, 0.75)], &[5, 7], "NONE");
+    check(y, [5, 7], &[0.75, 0.25, 0.25, 0.75]);
+    // With something else: above 0.
+    let y = voting([(0, -0.25), (0, 0.25)], &[5, 7], "NONE");
+    check(y, [5, 7], &[0.25, -0.25, -0.25, 0.25]);
+    // 1 / (1 + exp(-1)) = 0.7310586.
+    let y = voting([(0, -1.0), (0, 1.0)], &[5, 7], "LOGISTIC");
+    let (less, more) = (0.268_941_4, 0.731_058_6);
+    check(y, [5, 7], &[more, less, less, more]);
+    // Classes without votes are not chosen, even where a vote is below 0.
+    let y = voting([(1, -0.5), (2, 0.5)], &[5, 6, 7], "NONE");
+    check(y, [6, 7], &[0.0, -0.5, 0.0, 0.0, 0.0, 0.5]);
+}
+
+#[test]
+fn support_vectors_are_weighted_by_their_kernels() {
+    let with = |kernel: &str, one_class: i64| {
+        let attributes = [
+            text("kernel_type", kernel),
+            reals("kernel_params", &[0.5, 1.0, 2.0]),
+            reals("support_vectors", &[1.0, 2.0, 3.0, 0.0]),
+            int("n_supports", 2),
+            reals("coefficients", &[2.0, -1.0]),
+            reals("rho", &[0.25]),
+            int("one_class", one_class),
+        ];
+        let y = ml("SVMRegressor", 1, floats(&[1, 2], &[1.0, 1.0]), &attributes);
+        found(&y[0]).elements::<f32>().unwrap()[0]
+    };
+    let close = |found: f32, expected: f64| {
+        assert!(
+            (f64::from(found) - expected).abs() < 1e-5,
+            "{found} for {expected}"
+        );
+    };
+    // Products 3 and 3: 6 - 3 + 0.25.
+    close(with("LINEAR", 0), 3.25);
+    assert_eq!(with("LINEAR", 1), 1.0);
+    // (0.5 3 + 1)^2 = 6.25 of both.
+    close(with("POLY", 0), 6.5);
+    // Squares of distances 1 and 5.
+    close(
+        with("RBF", 0),
+        2.0 * (-0.5f64).exp() - (-2.5f64).exp() + 0.25,
+    );
+    close(with("SIGMOID", 0), 2.5f64.tanh() + 0.25);
+}
+
+#[test]
+fn categories_become_numbers() {
+    let x = || integers(&[2, 2], &[3, 1, 9, 2]);
+    let encoder = [ints("cats_int64s", &[1, 2, 3])];
+    let y = ml("OneHotEncoder", 1, x(), &encoder);
+    let y = found(&y[0]);
+    assert_eq!(y.info().shape.dims(), [2, 2, 3]);
+    let expected = [0., 0., 1., 1., 0., 0., 0., 0., 0., 0., 1., 0.];
+    assert_eq!(y.elements::<f32>(), Some(&expected[..]));
+    // What no category is may be an error; of others it is none.
+    let known = [encoder[0].clone(), int("zeros", 0)];
+    let y = ml("OneHotEncoder", 1, floats(&[2], &[2.5, 1.0]), &known);
+    let expected = [0.0, 1.0, 0.0, 1.0, 0.0, 0.0];
+    assert_eq!(found(&y[0]).elements::<f32>(), Some(&expected[..]));
+
+    let labels = [
+        ints("keys_int64s", &[1, 2, 1, 3]),
+        reals("values_floats", &[0.5, 1.5, 2.5, 3.5]),
+    ];
+    let y = ml("LabelEncoder", 2, x(), &labels);
+    let expected = [3.5, 0.5, -0.0, 1.5];
+    assert_eq!(found(&y[0]).elements::<f32>(), Some(&expected[..]));
+    // Keys are compared bit by bit, the standard says.
+    let labels = [
+        reals("keys_floats", &[1.0, f32::NAN]),
+        ints("values_int64s", &[10, 20]),
+        int("default_int64", 30),
+    ];
+    let x = floats(&[3], &[f32::NAN, 1.0, 2.0]);
+    let y = ml("LabelEncoder", 2, x, &labels);
+    assert_eq!(found(&y[0]).elements::<i64>(), Some(&[20, 10, 30][..]));
 }
 
 /// Windows of 3 with a stride of 2 over 2 elements: (2 - 3) / 2 + 1 = 0.5, rounded up 1.

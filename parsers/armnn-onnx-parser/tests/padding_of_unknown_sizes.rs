@@ -79,6 +79,53 @@ fn transposed_convolutions_take_away_what_does_not_depend_on_the_size() {
     lower.gives(&[1.0, 2.0], &[10.0, 102.0, 20.0, 200.0]);
 }
 
+/// Of (n - 1) 2 + 3 elements, and one more behind, so many remain as the model says, whatever n is.
+#[test]
+fn transposed_convolutions_have_outputs_of_the_size_that_is_said() {
+    let model = Model::of("ConvTranspose")
+        .weights(&[1, 1, 3], &[1.0, 10.0, 100.0])
+        .list("output_shape", &[4]);
+    // 1 10 102 20 200, without the last; 1 10 102 20 203 30 300, without one before and two behind.
+    model.gives(&[1.0, 2.0], &[1.0, 10.0, 102.0, 20.0]);
+    model.gives(&[1.0, 2.0, 3.0], &[10.0, 102.0, 20.0, 203.0]);
+    // 1 10 100, and nothing behind.
+    model.gives(&[1.0], &[1.0, 10.0, 100.0, 0.0]);
+    let lower = model.text("auto_pad", "SAME_LOWER");
+    lower.gives(&[1.0, 2.0], &[10.0, 102.0, 20.0, 200.0]);
+    let more = model.list("output_padding", &[1]);
+    // 1 10 102 20 200 0, without the first and the last.
+    more.gives(&[1.0, 2.0], &[10.0, 102.0, 20.0, 200.0]);
+}
+
+/// Windows of 2 that are 2 apart cover 3 elements.
+#[test]
+fn dilated_windows_cover_more() {
+    let model = Model::of("Conv")
+        .weights(&[1, 1, 2], &[1.0, 10.0])
+        .list("dilations", &[2]);
+    // 0 and 2, 2 and 4, 4 and 0 with 0 1 2 3 4 5 0.
+    model.gives(&[1.0, 2.0, 3.0, 4.0, 5.0], &[20.0, 42.0, 4.0]);
+    // 1 and 3, 3 and 0.
+    model.gives(&[1.0, 2.0, 3.0, 4.0], &[31.0, 3.0]);
+    let lower = model.text("auto_pad", "SAME_LOWER");
+    // 0 and 2, 2 and 4.
+    lower.gives(&[1.0, 2.0, 3.0, 4.0], &[20.0, 42.0]);
+    let largest = Model::of("MaxPool")
+        .list("kernel_shape", &[2])
+        .list("dilations", &[2]);
+    largest.gives(&[1.0, -2.0, -3.0, -4.0], &[1.0, -3.0]);
+}
+
+/// Where the largest element is counts from the first element of the input, without padding.
+#[test]
+fn the_place_of_the_largest_element_is_one_of_the_input() {
+    let mut model = Model::of("MaxPool").list("kernel_shape", &[3]);
+    model.node.output.push("i".to_owned());
+    let outputs = model.run(&[-5.0, -4.0, -3.0, -2.0, -1.0]);
+    assert_eq!(outputs[0].elements::<f32>(), Some(&[-4.0, -2.0, -1.0][..]));
+    assert_eq!(outputs[1].elements::<i64>(), Some(&[1, 3, 4][..]));
+}
+
 /// A model of one node with an input [1, 1, n], strides of 2 and SAME_UPPER.
 #[derive(Clone)]
 struct Model {
@@ -106,7 +153,7 @@ impl Model {
             name: "w".to_owned(),
             data_type: ElementType::FLOAT.0,
             dims: dims.to_vec(),
-            float_data: values.to_vec(),
+            float_data: values.to_vec().into(),
             ..TensorProto::default()
         });
         self
@@ -161,7 +208,7 @@ impl Model {
         };
         let graph = GraphProto {
             input: vec![value("x", Some(TypeValue::Tensor(tensor)))],
-            output: vec![value("y", None)],
+            output: self.node.output.iter().map(|y| value(y, None)).collect(),
             node: vec![self.node.clone()],
             initializer: self.constants.clone(),
             ..GraphProto::default()
@@ -179,8 +226,11 @@ impl Model {
     }
 
     fn gives(&self, x: &[f32], expected: &[f32]) {
+        assert_eq!(self.run(x)[0].elements::<f32>(), Some(expected));
+    }
+
+    fn run(&self, x: &[f32]) -> Vec<HostTensor> {
         let x = HostTensor::from_f32([1, 1, x.len() as i64], x).unwrap();
-        let outputs = test_data::run(self.network(), &[x]).unwrap();
-        assert_eq!(outputs[0].elements::<f32>(), Some(expected));
+        test_data::run(self.network(), &[x]).unwrap()
     }
 }

@@ -6,13 +6,13 @@ use crate::{
     loops::sliding_window::SlidingWindow,
     numbers::element_type::{Number, by_number},
     workloads::{
-        layer_checks::{FLOATS, INTEGERS, dims, input, invalid, output, require_one_type},
+        layer_checks::{INTEGERS, REALS, dims, input, invalid, output, require_one_type},
         workload_function::workload_function,
     },
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &Col2ImDescriptor) -> Result<()> {
-    require_one_type(layer, &[FLOATS, INTEGERS])
+    require_one_type(layer, &[REALS, INTEGERS])
 }
 
 pub(crate) fn workload(layer: LayerView<'_>, d: &Col2ImDescriptor) -> Result<Box<dyn Workload>> {

@@ -18,10 +18,11 @@ use crate::{
             by_weighted_types,
         },
     },
+    numbers::real::Real,
     workloads::{
-        float_workload::{FloatKernel, MAX_INPUTS, float_workload},
+        float_workload::{FloatKernel, MAX_INPUTS, real_workload},
         layer_checks::{
-            FLOATS, dims, input, invalid, num_elements, output, refusal, require_image_layout,
+            REALS, dims, input, invalid, num_elements, output, refusal, require_image_layout,
         },
         parallel::for_each_chunk,
     },
@@ -30,7 +31,7 @@ use crate::{
 fn check(layer: LayerView<'_>) -> Result<()> {
     match weighted_sum::is_quantized(layer)? {
         true => weighted_sum::check(layer),
-        false => weighted_sum::check_real(layer, FLOATS),
+        false => weighted_sum::check_real(layer, REALS),
     }
 }
 
@@ -156,7 +157,7 @@ fn workload(
         return Err(invalid("there is not one bias for each output channel"));
     }
     if !weighted_sum::is_quantized(layer)? {
-        return float_workload(layer, windows);
+        return real_workload(layer, windows);
     }
     by_weighted_types!(layer, X, W => QuantizedWindows {
         layer: WeightedLayer::new(layer, windows.out_channels, RescalingRule::FixedPoint)?,
@@ -402,17 +403,17 @@ impl Windows {
     }
 }
 
-impl FloatKernel for Windows {
+impl<F: Real> FloatKernel<F> for Windows {
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, weights, bias]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, weights, bias]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         let (step_x, step_w) = (self.input.channel, self.weights.channel);
         self.for_each_output(context, output, |batch, channel, position| {
-            let mut sum = 0.0;
+            let mut sum = F::ZERO;
             self.for_each_tap(batch, channel, position, |at_x, at_w| {
                 if (step_x, step_w) == (1, 1) {
                     sum += dot(
@@ -425,7 +426,7 @@ impl FloatKernel for Windows {
                     }
                 }
             });
-            sum + bias.get(channel).copied().unwrap_or(0.0)
+            sum + bias.get(channel).copied().unwrap_or(F::ZERO)
         })
     }
 }
@@ -632,5 +633,53 @@ mod tests {
         let mut d = TransposeConvolution2dDescriptor::new(DataLayout::Nhwc);
         d.groups = 2;
         assert!(call(d).error().contains("in 2 groups"));
+    }
+
+    /// 2^-40 is lost in Float32 beside 1.
+    #[test]
+    fn float64_is_computed_in_itself() {
+        let one = 1.0 + (-40f64).exp2();
+        let (input, weights) = ([one, 2.0], [1.0, 10.0, 100.0]);
+        let double = |shape: &[i64], values: &[f64]| {
+            typed(DataType::Float64, Shape::new(shape).unwrap(), values)
+        };
+        let run = |d: LayerDescriptor, inputs: [Tensor; 3], out: &[i64]| {
+            let call = Call::new(d).output(DataType::Float64, Shape::new(out).unwrap());
+            let call = inputs.into_iter().fold(call, Call::input);
+            call.run().elements::<f64>(0)
+        };
+        // Inputs two apart, and a bias.
+        let mut d = TransposeConvolution2dDescriptor::new(DataLayout::Nchw);
+        d.stride_x = 2;
+        let inputs = [
+            double(&[1, 1, 1, 2], &input),
+            double(&[1, 1, 1, 3], &weights),
+            double(&[1], &[0.5]),
+        ];
+        let found = run(d.into(), inputs, &[1, 1, 1, 5]);
+        let middle = one * 100.0 + 2.0 + 0.5;
+        let expected = [one + 0.5, one * 10.0 + 0.5, middle, 20.5, 200.5];
+        assert_eq!(found, expected);
+        let mut d = TransposeConvolution3dDescriptor::new(DataLayout::Ncdhw);
+        d.stride_x = 2;
+        let inputs = [
+            double(&[1, 1, 1, 1, 2], &input),
+            double(&[1, 1, 1, 1, 3], &weights),
+            double(&[1], &[0.5]),
+        ];
+        assert_eq!(run(d.into(), inputs, &[1, 1, 1, 1, 5]), expected);
+        // 1 and 10 beside each other.
+        for (layout, from, filter) in [
+            (DataLayout::Ncdhw, [1, 1, 1, 1, 2], [1, 1, 1, 1, 2]),
+            (DataLayout::Ndhwc, [1, 1, 1, 2, 1], [1, 1, 2, 1, 1]),
+        ] {
+            let inputs = [
+                double(&from, &input),
+                double(&filter, &weights[..2]),
+                double(&[1], &[0.5]),
+            ];
+            let d = Convolution3dDescriptor::new(layout);
+            assert_eq!(run(d.into(), inputs, &[1; 5]), [one + 20.0 + 0.5]);
+        }
     }
 }

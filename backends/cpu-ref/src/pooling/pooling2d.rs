@@ -11,11 +11,11 @@ use armnn_backend_api::{
 use crate::{
     elementwise::elementwise_binary::larger,
     loops::sliding_window::{SlidingWindow, sliding_windows},
-    numbers::quantized_arithmetic::QUANTIZED,
+    numbers::{quantized_arithmetic::QUANTIZED, real::Real},
     workloads::{
-        float_workload::{FloatKernel, MAX_INPUTS, float_workload},
+        float_workload::{FloatKernel, MAX_INPUTS, real_workload},
         layer_checks::{
-            FLOATS, dims_of_rank, input, invalid, output, require_image_layout, require_named,
+            REALS, dims_of_rank, input, invalid, output, require_image_layout, require_named,
             require_one_type,
         },
         parallel::for_each_chunk,
@@ -24,12 +24,12 @@ use crate::{
 
 pub(crate) fn check(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<()> {
     match d.pool_type() {
-        PoolingAlgorithm::Max => require_one_type(layer, &[FLOATS, QUANTIZED, INTEGERS]),
-        _ => require_one_type(layer, &[FLOATS, QUANTIZED]),
+        PoolingAlgorithm::Max => require_one_type(layer, &[REALS, QUANTIZED, INTEGERS]),
+        _ => require_one_type(layer, &[REALS, QUANTIZED]),
     }?;
     if output(layer, 0)?.data_type().is_quantized() {
         if d.pool_type() == PoolingAlgorithm::Sum {
-            return require_one_type(layer, &[FLOATS]);
+            return require_one_type(layer, &[REALS]);
         }
         quantized::check(layer)?;
     }
@@ -72,7 +72,7 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &Pooling2dDescriptor) -> Result<
         DataType::Int8 => integer::workload(layer, kernel, i8::MIN),
         DataType::UInt8 => integer::workload(layer, kernel, u8::MIN),
         quantized if quantized.is_quantized() => quantized::workload(layer, kernel),
-        _ => float_workload(layer, kernel),
+        _ => real_workload(layer, kernel),
     }
 }
 
@@ -88,13 +88,13 @@ struct Pooling {
     padding_counts: bool,
 }
 
-impl FloatKernel for Pooling {
+impl<F: Real> FloatKernel<F> for Pooling {
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, ..]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, ..]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         let image_len = self.rows.input * self.columns.input * self.channels;
         let row_len = self.columns.output * self.channels;
@@ -111,28 +111,28 @@ impl FloatKernel for Pooling {
 }
 
 impl Pooling {
-    fn pool(&self, input: &[f32], y: usize, x: usize, pixel: &mut [f32]) {
+    fn pool<F: Real>(&self, input: &[F], y: usize, x: usize, pixel: &mut [F]) {
         let inside = self.rows.taps_inside(y).len() * self.columns.taps_inside(x).len();
         if inside == 0 {
             // The window covers nothing but padding.
-            pixel.fill(0.0);
+            pixel.fill(F::ZERO);
             return;
         }
-        let count = if self.padding_counts {
-            self.rows.taps_inside_padded(y) * self.columns.taps_inside_padded(x)
-        } else {
-            inside
-        } as f32;
+        let count = match self.padding_counts {
+            true => self.rows.taps_inside_padded(y) * self.columns.taps_inside_padded(x),
+            false => inside,
+        };
+        let count = F::from_f64(count as f64);
         match self.algorithm {
-            PoolingAlgorithm::Max => self.fold(input, y, x, f32::NEG_INFINITY, pixel, larger),
+            PoolingAlgorithm::Max => self.fold(input, y, x, F::NEG_INFINITY, pixel, larger),
             PoolingAlgorithm::Average => {
-                self.fold(input, y, x, 0.0, pixel, |sum, v| sum + v);
+                self.fold(input, y, x, F::ZERO, pixel, |sum, v| sum + v);
                 pixel.iter_mut().for_each(|p| *p /= count);
             }
-            PoolingAlgorithm::Sum => self.fold(input, y, x, 0.0, pixel, |sum, v| sum + v),
+            PoolingAlgorithm::Sum => self.fold(input, y, x, F::ZERO, pixel, |sum, v| sum + v),
             // `check` lets nothing else through but L2.
             _ => {
-                self.fold(input, y, x, 0.0, pixel, |sum, v| sum + v * v);
+                self.fold(input, y, x, F::ZERO, pixel, |sum, v| sum + v * v);
                 pixel.iter_mut().for_each(|p| *p = (*p / count).sqrt());
             }
         }
@@ -170,7 +170,7 @@ mod tests {
     use armnn_backend_api::DataType;
 
     use super::*;
-    use crate::test_harness::{Call, Tensor, assert_close, f16s, f32s};
+    use crate::test_harness::{Call, Tensor, assert_close, f16s, f32s, typed};
 
     fn pooling(pool_type: PoolingAlgorithm, width: u32, height: u32) -> Pooling2dDescriptor {
         Pooling2dDescriptor::new(pool_type, width, height, DataLayout::Nhwc)
@@ -344,5 +344,28 @@ mod tests {
             .input(counting([1, 1, 4, 1]))
             .output(DataType::Float32, [1, 1, 2, 1]);
         assert!(call.error().contains("does not follow"));
+    }
+
+    /// 2^-40 is lost in Float32 beside 1.
+    #[test]
+    fn float64_is_computed_in_itself() {
+        let small = (-40f64).exp2();
+        for (algorithm, expected) in [
+            (PoolingAlgorithm::Max, 1.0 + small),
+            (PoolingAlgorithm::Average, 1.0 + small / 2.0),
+            (PoolingAlgorithm::Sum, 2.0 + small),
+        ] {
+            for (layout, from, to) in [
+                (DataLayout::Nhwc, [1, 1, 2, 1], [1, 1, 1, 1]),
+                (DataLayout::Nchw, [1, 1, 1, 2], [1, 1, 1, 1]),
+            ] {
+                let mut d = pooling(algorithm, 2, 1);
+                d.data_layout = layout.0;
+                let call = Call::new(d)
+                    .input(typed(DataType::Float64, from, &[1.0, 1.0 + small]))
+                    .output(DataType::Float64, to);
+                assert_eq!(call.run().elements::<f64>(0), [expected]);
+            }
+        }
     }
 }

@@ -1,24 +1,29 @@
 //! Pooling3d.
 
 use armnn_backend_api::{
-    DataLayout, ExecutionContext, LayerView, OutputShapeRounding, PaddingMethod,
+    DataLayout, DataType, ExecutionContext, LayerView, OutputShapeRounding, PaddingMethod,
     Pooling3dDescriptor, PoolingAlgorithm, Result, Synchronous, Workload,
 };
 
 use crate::{
     elementwise::elementwise_binary::larger,
     loops::sliding_window::SlidingWindow,
+    numbers::real::Real,
     workloads::{
-        float_workload::{FloatKernel, MAX_INPUTS, float_workload},
+        float_workload::{FloatKernel, MAX_INPUTS, real_workload},
         layer_checks::{
-            dims_of_rank, input, invalid, output, refusal, require_named, require_real_numbers,
+            REALS, dims_of_rank, input, invalid, output, refusal, require_named, require_one_type,
+            require_real_numbers,
         },
         parallel::for_each_chunk,
     },
 };
 
 pub(crate) fn check(layer: LayerView<'_>, d: &Pooling3dDescriptor) -> Result<()> {
-    require_real_numbers(layer)?;
+    match output(layer, 0)?.data_type() {
+        DataType::Float64 => require_one_type(layer, &[REALS])?,
+        _ => require_real_numbers(layer)?,
+    }
     if !matches!(d.data_layout(), DataLayout::Ndhwc | DataLayout::Ncdhw) {
         return Err(refusal(format_args!(
             "the layout is {}; supported: Ndhwc, Ncdhw",
@@ -95,7 +100,7 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &Pooling3dDescriptor) -> Result<
         algorithm: d.pool_type(),
         padding_counts: d.padding_method() == PaddingMethod::IgnoreValue,
     };
-    float_workload(layer, kernel)
+    real_workload(layer, kernel)
 }
 
 /// Volumes [D, H, W, C] to [D', H', W', C].
@@ -106,13 +111,13 @@ struct Pooling {
     padding_counts: bool,
 }
 
-impl FloatKernel for Pooling {
+impl<F: Real> FloatKernel<F> for Pooling {
     fn run(
         &self,
         context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, ..]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, ..]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         let [planes, rows, columns] = &self.windows;
         let volume_len = planes.input * rows.input * columns.input * self.channels;
@@ -133,7 +138,7 @@ impl FloatKernel for Pooling {
 }
 
 impl Pooling {
-    fn pool(&self, input: &[f32], position: [usize; 3], voxel: &mut [f32]) {
+    fn pool<F: Real>(&self, input: &[F], position: [usize; 3], voxel: &mut [F]) {
         let product = |f: fn(&SlidingWindow, usize) -> usize| -> usize {
             let along = self.windows.iter().zip(position);
             along.map(|(window, at)| f(window, at)).product()
@@ -141,36 +146,37 @@ impl Pooling {
         let inside = product(|window, at| window.taps_inside(at).len());
         if inside == 0 {
             // The window covers nothing but padding.
-            voxel.fill(0.0);
+            voxel.fill(F::ZERO);
             return;
         }
         let count = match self.padding_counts {
             true => product(SlidingWindow::taps_inside_padded),
             false => inside,
-        } as f32;
+        };
+        let count = F::from_f64(count as f64);
         match self.algorithm {
-            PoolingAlgorithm::Max => self.fold(input, position, f32::NEG_INFINITY, voxel, larger),
+            PoolingAlgorithm::Max => self.fold(input, position, F::NEG_INFINITY, voxel, larger),
             PoolingAlgorithm::Average => {
-                self.fold(input, position, 0.0, voxel, |sum, v| sum + v);
+                self.fold(input, position, F::ZERO, voxel, |sum, v| sum + v);
                 voxel.iter_mut().for_each(|p| *p /= count);
             }
-            PoolingAlgorithm::Sum => self.fold(input, position, 0.0, voxel, |sum, v| sum + v),
+            PoolingAlgorithm::Sum => self.fold(input, position, F::ZERO, voxel, |sum, v| sum + v),
             // `check` lets nothing else through but L2.
             _ => {
-                self.fold(input, position, 0.0, voxel, |sum, v| sum + v * v);
+                self.fold(input, position, F::ZERO, voxel, |sum, v| sum + v * v);
                 voxel.iter_mut().for_each(|p| *p = (*p / count).sqrt());
             }
         }
     }
 
     /// Folds the elements of a window into each channel of `voxel`.
-    fn fold(
+    fn fold<F: Real>(
         &self,
-        input: &[f32],
+        input: &[F],
         [z, y, x]: [usize; 3],
-        start: f32,
-        voxel: &mut [f32],
-        f: impl Fn(f32, f32) -> f32,
+        start: F,
+        voxel: &mut [F],
+        f: impl Fn(F, F) -> F,
     ) {
         voxel.fill(start);
         let [planes, rows, columns] = &self.windows;
@@ -197,7 +203,7 @@ mod tests {
     use armnn_backend_api::DataType;
 
     use super::*;
-    use crate::test_harness::{Call, assert_close, f32s};
+    use crate::test_harness::{Call, assert_close, f32s, typed};
 
     #[test]
     fn windows_over_planes_are_reduced_in_both_layouts() {
@@ -236,6 +242,27 @@ mod tests {
                     .output(DataType::Float32, to);
                 assert_close(&call.run().f32s(), &expected, 1e-6);
             }
+        }
+    }
+
+    /// 2^-40 is lost in Float32 beside 1.
+    #[test]
+    fn float64_is_computed_in_itself() {
+        let small = (-40f64).exp2();
+        for (algorithm, expected) in [
+            (PoolingAlgorithm::Max, 1.0 + small),
+            (PoolingAlgorithm::Average, 1.0 + small / 2.0),
+            (PoolingAlgorithm::Sum, 2.0 + small),
+        ] {
+            let d = Pooling3dDescriptor::new(algorithm, [2, 1, 1], DataLayout::Ncdhw);
+            let call = Call::new(d)
+                .input(typed(
+                    DataType::Float64,
+                    [1, 1, 2, 1, 1],
+                    &[1.0, 1.0 + small],
+                ))
+                .output(DataType::Float64, [1, 1, 1, 1, 1]);
+            assert_eq!(call.run().elements::<f64>(0), [expected]);
         }
     }
 }

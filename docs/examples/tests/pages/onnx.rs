@@ -4,7 +4,8 @@
 //! `onnx_operators.tsv` has a line for each operator: domain, name, the versions in which the
 //! standard has changed it; then the model: version, number of outputs, the types that the standard
 //! allows for its first input (`-` for none), inputs, attributes. They come from the `onnx` package
-//! (1.23.2): its schemas and its test cases. An input is `T[2,3]`, of the type in question; or
+//! (1.23.2): its schemas and its test cases; those of com.microsoft from the schemas of ONNX Runtime
+//! 1.32 and from the parser's own test cases. An input is `T[2,3]`, of the type in question; or
 //! `INT64[2]=4,5`, of one type, perhaps constant; or `-`, absent. Operators of which no model of
 //! tensors can be made have none.
 
@@ -145,8 +146,8 @@ impl Sample<'_> {
                     name: name.clone(),
                     dims,
                     data_type,
-                    int32_data,
-                    int64_data,
+                    int32_data: int32_data.into(),
+                    int64_data: int64_data.into(),
                     ..TensorProto::default()
                 });
             } else {
@@ -173,7 +174,10 @@ impl Sample<'_> {
             output: outputs,
             op_type: self.name.to_owned(),
             domain: domain.to_owned(),
-            attribute: attributes.split(' ').filter_map(attribute).collect(),
+            attribute: attributes
+                .split(' ')
+                .filter_map(|text| attribute(text, element_type, number("T")?))
+                .collect(),
             ..NodeProto::default()
         });
         let model = ModelProto {
@@ -207,9 +211,15 @@ fn value(name: &str, elem_type: i32, dims: &[i64]) -> ValueInfoProto {
     }
 }
 
-/// `name=i:3`, and so on.
-fn attribute(text: &str) -> Option<AttributeProto> {
+/// `name=i:3`, and so on; `name@FLOAT=i:3` for that type alone. `t:1,2` is a list of elements of the
+/// type, which has the number `data_type`.
+fn attribute(text: &str, element_type: &str, data_type: i32) -> Option<AttributeProto> {
     let (name, rest) = text.split_once('=')?;
+    let name = match name.split_once('@') {
+        Some((_, of)) if of != element_type => return None,
+        Some((name, _)) => name,
+        None => name,
+    };
     let (kind, text) = rest.split_once(':').unwrap();
     let mut attribute = AttributeProto {
         name: name.to_owned(),
@@ -235,6 +245,17 @@ fn attribute(text: &str) -> Option<AttributeProto> {
         "fs" => {
             attribute.r#type = attribute_type::FLOATS;
             attribute.floats = list(text);
+        }
+        "t" => {
+            let numbers = list::<i32>(text);
+            attribute.r#type = attribute_type::TENSOR;
+            attribute.t = Some(Box::new(TensorProto {
+                dims: vec![i64::try_from(numbers.len()).unwrap()],
+                data_type,
+                double_data: numbers.iter().map(|&n| f64::from(n)).collect(),
+                int32_data: numbers.into(),
+                ..TensorProto::default()
+            }));
         }
         "ss" => {
             attribute.r#type = attribute_type::STRINGS;
@@ -303,9 +324,7 @@ pub(super) fn onnx_page() -> String {
         )
         .unwrap();
         for row in rows {
-            let mut found = samples.iter();
-            let sample = found.find(|s| s.domain == *domain && s.name == row.name);
-            let sample = sample.unwrap_or_else(|| panic!("{} has no line", row.name));
+            let sample = sample(&samples, domain, &row.name);
             let types = types(&runtime, sample);
             let versions = versions(sample.versions, row);
             writeln!(
@@ -318,19 +337,28 @@ pub(super) fn onnx_page() -> String {
     }
     text.push_str(
         "\n## com.microsoft\n\nOf ONNX Runtime's own operators, which its tools write into quantized \
-         and fused models; there is one version of each.\n\n| operator | runs on |\n|---|---|\n",
+         and fused models; there is one version of each. \u{201c}Not\u{201d} are types that its \
+         schemas allow besides, whether or not it has a kernel for them.\n\n\
+         | operator | types | runs on |\n|---|---|---|\n",
     );
     for row in &microsoft {
-        writeln!(text, "| {} | {} |", row.name, row.place).unwrap();
+        let types = types(&runtime, sample(&samples, "com.microsoft", &row.name));
+        writeln!(text, "| {} | {types} | {} |", row.name, row.place).unwrap();
     }
     let names: Vec<&str> = tables[0].1.iter().map(|row| row.name.as_str()).collect();
     assert!(!names.contains(&"ImageDecoder") && !names.contains(&"MaxRoiPool"));
     text.push_str(
         "\n## Not read\n\nOf ai.onnx: ImageDecoder, MaxRoiPool. Of ai.onnx.ml: CastMap, \
-         CategoryMapper, DictVectorizer, OneHotEncoder, SVMClassifier, SVMRegressor, \
-         TreeEnsembleClassifier, ZipMap. Of ai.onnx.preview.training: Gradient.\n",
+         CategoryMapper, DictVectorizer, SVMClassifier, ZipMap. Of ai.onnx.preview.training: Gradient.\n",
     );
     text
+}
+
+/// The line of an operator.
+fn sample<'s, 't>(samples: &'s [Sample<'t>], domain: &str, name: &str) -> &'s Sample<'t> {
+    let mut found = samples.iter();
+    let sample = found.find(|sample| sample.domain == domain && sample.name == name);
+    sample.unwrap_or_else(|| panic!("{name} has no line"))
 }
 
 /// The versions of an operator, with those in parentheses that are not read.

@@ -227,6 +227,116 @@ pub(super) fn linear_scores(c: &mut Context<'_, '_>, rows: i64) -> Result<Tensor
     c.binary(Binary::Add, scores, intercepts)
 }
 
+/// The kernel of x and each support vector, times its coefficient, and the intercept; without
+/// support vectors, x times coefficients.
+pub(super) fn svm_regressor(c: &mut Context<'_, '_>) -> Result {
+    for other in ["n_supports", "kernel_params"] {
+        c.attributes.ignore(other);
+    }
+    if PostTransform::of(c)? != PostTransform::None {
+        return Err(Problem::unsupported("its post_transform"));
+    }
+    let x = c.input(0)?;
+    let mut x = c.cast(x, DataType::Float32)?;
+    if c.shape(x)?.rank() == 1 {
+        x = c.merge_step(x, &[vec![], vec![0]])?;
+    }
+    let list = |c: &Context<'_, '_>, name: &str| -> Result<Vec<f64>> {
+        let list = c.attributes.floats(name)?.unwrap_or_default();
+        Ok(list.iter().map(|&value| value.into()).collect())
+    };
+    let (coefficients, vectors) = (list(c, "coefficients")?, list(c, "support_vectors")?);
+    let intercept = list(c, "rho")?.first().copied();
+    let intercept = intercept.ok_or_else(|| Problem::malformed("it has no rho"))?;
+    let count = i64::try_from(coefficients.len()).unwrap_or(i64::MAX);
+    let kernels = match vectors.is_empty() {
+        true => {
+            if c.attributes.text("kernel_type", "LINEAR")? != "LINEAR" {
+                return Err(Problem::unsupported("a kernel without support vectors"));
+            }
+            x
+        }
+        false => kernels(c, x, &vectors, coefficients.len())?,
+    };
+    let coefficients = c.number(DataType::Float32, &[count, 1], &coefficients)?;
+    let sums = c.step(
+        BatchMatMulDescriptor::new(false, false),
+        &[kernels, coefficients],
+    )?;
+    let intercept = c.number_like(sums, intercept)?;
+    if !c.attributes.flag("one_class", false)? {
+        let output = c.last().binary(Binary::Add, sums, intercept)?;
+        return c.bind_tensor(0, output);
+    }
+    let sums = c.binary(Binary::Add, sums, intercept)?;
+    let (zero, one) = (c.number_like(sums, 0.0)?, c.number_like(sums, 1.0)?);
+    let minus_one = c.number_like(sums, -1.0)?;
+    let is_inside = c.step(
+        ComparisonDescriptor::new(Comparison::Greater),
+        &[sums, zero],
+    )?;
+    c.emit(SelectDescriptor::new(), &[is_inside, one, minus_one])
+}
+
+/// The kernel of each row and each of so many vectors: [N, count].
+fn kernels(
+    c: &mut Context<'_, '_>,
+    x: TensorId,
+    vectors: &[f64],
+    count: usize,
+) -> Result<TensorId> {
+    let [gamma, offset, degree] = match c.attributes.floats("kernel_params")? {
+        Some(&[gamma, offset, degree]) => [gamma, offset, degree].map(f64::from),
+        Some([]) | None => [0.0, 0.0, 3.0],
+        Some(_) => return Err(Problem::malformed("its kernel_params are not three")),
+    };
+    if count == 0 || !vectors.len().is_multiple_of(count) {
+        return Err(Problem::malformed(format!(
+            "{} numbers of {count} support vectors",
+            vectors.len()
+        )));
+    }
+    let dims = [count, vectors.len() / count].map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+    let vectors = c.number(DataType::Float32, &dims, vectors)?;
+    let kernel = c.attributes.text("kernel_type", "LINEAR")?;
+    if kernel == "RBF" {
+        // exp(-gamma |x - vector|^2)
+        let x = c.merge_step(x, &[vec![0], vec![], vec![1]])?;
+        let differences = c.binary(Binary::Sub, x, vectors)?;
+        let squares = c.unary(Unary::Square, differences)?;
+        let distances = c.reduce(ReduceOperation::Sum, squares, &[2], false)?;
+        let factor = c.number_like(distances, -gamma)?;
+        let exponents = c.binary(Binary::Mul, distances, factor)?;
+        return c.unary(Unary::Exp, exponents);
+    }
+    let products = c.step(BatchMatMulDescriptor::new(false, true), &[x, vectors])?;
+    if kernel == "LINEAR" {
+        return Ok(products);
+    }
+    let (gamma, offset) = (
+        c.number_like(products, gamma)?,
+        c.number_like(products, offset)?,
+    );
+    let scaled = c.binary(Binary::Mul, products, gamma)?;
+    let moved = c.binary(Binary::Add, scaled, offset)?;
+    match kernel {
+        "POLY" => {
+            let degree = c.number_like(moved, degree)?;
+            c.binary(Binary::Power, moved, degree)
+        }
+        "SIGMOID" => {
+            let tanh = ActivationDescriptor::new(ActivationFunction::TanH, 1.0, 1.0);
+            c.step(tanh, &[moved])
+        }
+        other => {
+            let other = crate::error::Short(other);
+            Err(Problem::malformed(format!(
+                "its kernel_type is \"{other}\""
+            )))
+        }
+    }
+}
+
 /// The inputs, as Float32, next to each other.
 pub(super) fn feature_vectorizer(c: &mut Context<'_, '_>) -> Result {
     let widths = c.attributes.ints("inputdimensions")?.unwrap_or_default();

@@ -5,13 +5,12 @@ use armnn_backend_api::{
     Convolution2dDescriptor, Convolution3dDescriptor, DataLayout, DeformConvDescriptor,
     TransposeConvolution2dDescriptor, TransposeConvolution3dDescriptor,
 };
-use armnn_network::{OutputDeclaration, TensorId};
+use armnn_network::{ParameterRule, TensorId, TransposedLayer, TransposedSizes, WindowLayer};
 
 use super::context::Context;
 use super::problem::{Problem, Result};
-use super::tensor_info::shape as shape_of;
 use super::windows::{
-    AutoPad, Windows, auto_pad, declared_windows, halves, no_rows_groups, rows_groups, windows,
+    AutoPad, Windows, auto_pad, declared_windows, no_rows_groups, numbers, rows_groups, windows,
 };
 
 pub(super) fn conv(c: &mut Context<'_, '_>) -> Result {
@@ -39,7 +38,6 @@ pub(super) fn convolution(
     last: bool,
 ) -> Result<TensorId> {
     let directions = windows.size.len();
-    input = windows.padded(c, input, 0.0)?;
     if directions == 1 {
         let groups = rows_groups(1);
         input = c.merge_step(input, &groups)?;
@@ -66,7 +64,7 @@ pub(super) fn convolution(
             ..Convolution3dDescriptor::new(DataLayout::Ncdhw)
         };
         c.is_last = last;
-        return c.step(descriptor, &inputs);
+        return windows.step(c, WindowLayer::Convolution3d(descriptor), &inputs);
     }
     let descriptor = Convolution2dDescriptor {
         pad_left: w.before[1],
@@ -80,11 +78,12 @@ pub(super) fn convolution(
         groups,
         ..Convolution2dDescriptor::new(DataLayout::Nchw)
     };
+    let layer = WindowLayer::Convolution2d(descriptor);
     if directions == 2 {
         c.is_last = last;
-        return c.step(descriptor, &inputs);
+        return windows.step(c, layer, &inputs);
     }
-    let output = c.step(descriptor, &inputs)?;
+    let output = windows.step(c, layer, &inputs)?;
     c.is_last = last;
     c.merge_step(output, &no_rows_groups())
 }
@@ -94,6 +93,7 @@ pub(super) fn convolution(
 pub(super) fn conv_transpose(c: &mut Context<'_, '_>) -> Result {
     let (spatial, size) = directions(c)?;
     let mut windows = declared_windows(c, &spatial, Some(&size))?;
+    windows.padding = auto_pad(c)?;
     let n = spatial.len();
     let list = |name: &str| -> Result<Option<Vec<i64>>> {
         match c.attributes.ints(name)?.filter(|list| !list.is_empty()) {
@@ -106,69 +106,20 @@ pub(super) fn conv_transpose(c: &mut Context<'_, '_>) -> Result {
         }
     };
     let more = list("output_padding")?.unwrap_or_else(|| vec![0; n]);
-    let said = list("output_shape")?;
-    let mode = auto_pad(c)?;
-    let too_large = || Problem::malformed("its output is too large");
-    // What the layer takes for the sizes of the output.
-    let mut sizes = vec![-1; n];
-    let mut declared = false;
-    for at in 0..n {
-        let stride = i64::from(windows.stride[at]);
-        let full = match spatial[at] {
-            ..0 => None,
-            input => {
-                let full = (input - 1).max(0).checked_mul(stride);
-                Some(
-                    full.and_then(|n| n.checked_add(windows.extent(at)))
-                        .ok_or_else(too_large)?,
-                )
-            }
-        };
-        let is_same = matches!(mode, AutoPad::SameUpper | AutoPad::SameLower);
-        if is_same && said.is_none() && spatial[at] < 0 {
-            // (input - 1) stride + extent less the padding is input stride, whatever the input.
-            // Less padding behind comes to the same as more elements there.
-            let total = windows.extent(at).checked_add(more[at]);
-            let total = total.and_then(|n| n.checked_sub(stride));
-            let total = total.filter(|&n| n >= 0).ok_or_else(unknown_size)?;
-            let (before, after) =
-                halves(total, mode == AutoPad::SameUpper).ok_or_else(too_large)?;
-            let after = i64::from(after) - more[at];
-            windows.before[at] = before;
-            windows.after[at] = u32::try_from(after).map_err(|_| unknown_size())?;
-            continue;
-        }
-        let wanted = match (&said, mode) {
-            (Some(said), _) => Some(said[at]),
-            (None, AutoPad::SameUpper | AutoPad::SameLower) => Some(
-                full.and_then(|_| spatial[at].checked_mul(stride))
-                    .ok_or_else(unknown_size)?,
-            ),
-            _ => None,
-        };
-        if let Some(wanted) = wanted {
-            let full = full.ok_or_else(unknown_size)?;
-            let total = full
-                .checked_add(more[at])
-                .and_then(|n| n.checked_sub(wanted));
-            let total = total.ok_or_else(too_large)?.max(0);
-            let both = halves(total, mode == AutoPad::SameUpper).ok_or_else(too_large)?;
-            (windows.before[at], windows.after[at]) = both;
-            sizes[at] = wanted;
-            declared = true;
-            continue;
-        }
-        if mode == AutoPad::Valid {
-            (windows.before[at], windows.after[at]) = (0, 0);
-        }
-        let padding = i64::from(windows.before[at]) + i64::from(windows.after[at]);
-        if let Some(full) = full {
-            sizes[at] = full.checked_add(more[at]).ok_or_else(too_large)? - padding;
-            declared |= more[at] != 0;
-        } else if more[at] != 0 {
-            // Less padding behind comes to the same.
-            let less = i64::from(windows.after[at]) - more[at];
-            windows.after[at] = u32::try_from(less).map_err(|_| unknown_size())?;
+    let mut more = numbers(&more, 0, "output_padding")?;
+    let mut sizes = match (list("output_shape")?, windows.padding) {
+        (Some(sizes), _) => TransposedSizes::Given(sizes),
+        (None, AutoPad::SameUpper | AutoPad::SameLower) => TransposedSizes::Strided,
+        (None, AutoPad::NotSet | AutoPad::Valid) => TransposedSizes::Padded,
+    };
+    if windows.padding == AutoPad::Valid {
+        windows.before.fill(0);
+        windows.after.fill(0);
+    }
+    if n == 1 {
+        more.insert(0, 0);
+        if let TransposedSizes::Given(sizes) = &mut sizes {
+            sizes.insert(0, 1);
         }
     }
     let groups = group(c)?;
@@ -178,23 +129,10 @@ pub(super) fn conv_transpose(c: &mut Context<'_, '_>) -> Result {
     );
     let bias = c.optional_input(2)?;
     let inputs: Vec<TensorId> = [input, weights].into_iter().chain(bias).collect();
-    let mut declaration = OutputDeclaration::default();
-    if declared {
-        let channels = c.shape(weights)?.dims()[1];
-        let channels = match channels {
-            ..0 => -1,
-            channels => channels.checked_mul(groups.into()).ok_or_else(too_large)?,
-        };
-        let mut dims = vec![c.shape(input)?.dims()[0], channels];
-        if n == 1 {
-            dims.push(1);
-        }
-        dims.extend(&sizes);
-        declaration = OutputDeclaration::of_shape(shape_of(&dims)?);
-    }
+    let odd_behind = windows.padding == AutoPad::SameUpper;
     let w = windows.with_rows();
-    if n == 3 {
-        let descriptor = TransposeConvolution3dDescriptor {
+    let layer = match n {
+        3 => TransposedLayer::In3d(TransposeConvolution3dDescriptor {
             pad_left: w.before[2],
             pad_right: w.after[2],
             pad_top: w.before[1],
@@ -209,27 +147,30 @@ pub(super) fn conv_transpose(c: &mut Context<'_, '_>) -> Result {
             dilation_z: w.dilation[0],
             groups,
             ..TransposeConvolution3dDescriptor::new(DataLayout::Ncdhw)
-        };
-        let output = c.last().step_declared(descriptor, &inputs, declaration)?;
-        return c.bind_tensor(0, output);
-    }
-    let descriptor = TransposeConvolution2dDescriptor {
-        pad_left: w.before[1],
-        pad_right: w.after[1],
-        pad_top: w.before[0],
-        pad_bottom: w.after[0],
-        stride_x: w.stride[1],
-        stride_y: w.stride[0],
-        dilation_x: w.dilation[1],
-        dilation_y: w.dilation[0],
-        groups,
-        ..TransposeConvolution2dDescriptor::new(DataLayout::Nchw)
+        }),
+        _ => TransposedLayer::In2d(TransposeConvolution2dDescriptor {
+            pad_left: w.before[1],
+            pad_right: w.after[1],
+            pad_top: w.before[0],
+            pad_bottom: w.after[0],
+            stride_x: w.stride[1],
+            stride_y: w.stride[0],
+            dilation_x: w.dilation[1],
+            dilation_y: w.dilation[0],
+            groups,
+            ..TransposeConvolution2dDescriptor::new(DataLayout::Nchw)
+        }),
     };
-    if n == 2 {
-        let output = c.last().step_declared(descriptor, &inputs, declaration)?;
-        return c.bind_tensor(0, output);
+    let rule = ParameterRule::TransposedWindows {
+        layer,
+        sizes,
+        more,
+        odd_behind,
+    };
+    if n != 1 {
+        return c.emit_deferred(rule, &inputs, &[]);
     }
-    let output = c.step_declared(descriptor, &inputs, declaration)?;
+    let output = c.step_deferred(rule, &inputs, &[])?;
     let output = c.last().merge_step(output, &no_rows_groups())?;
     c.bind_tensor(0, output)
 }
@@ -244,7 +185,6 @@ pub(super) fn deform_conv(c: &mut Context<'_, '_>) -> Result {
         )));
     }
     let w = windows(c, &spatial, Some(&size))?;
-    w.check_padding_is_known()?;
     let offset_groups = c.attributes.int("offset_group", 1)?;
     let descriptor = DeformConvDescriptor {
         pad_left: w.before[1],
@@ -263,15 +203,12 @@ pub(super) fn deform_conv(c: &mut Context<'_, '_>) -> Result {
     for position in 0..5 {
         inputs.push(c.optional_input(position)?);
     }
-    let declaration = c.declaration(0)?;
-    c.emit_all(descriptor, &inputs, &[declaration])
-}
-
-fn unknown_size() -> Problem {
-    Problem::unsupported(
-        "an output whose padding follows from a size that is not known; give the model fixed \
-         input shapes",
-    )
+    let declarations = [c.declaration(0)?];
+    if w.is_same() {
+        let rule = w.rule(WindowLayer::DeformConv(descriptor));
+        return c.emit_deferred_all(rule, &inputs, &[], &declarations);
+    }
+    c.emit_all(descriptor, &inputs, &declarations)
 }
 
 fn group(c: &Context<'_, '_>) -> Result<u32> {
@@ -434,15 +371,5 @@ mod tests {
         let more = [zeros("w", &[8, 4, 3, 3, 3, 3])];
         let more = single(11, "Conv", &[1, 4, 9, 9, 9, 9], &more, &[]);
         assert_refused(more, "windows over 4 dimensions");
-        let same = [text("auto_pad", "SAME_UPPER")];
-        let weights = [zeros("w", &[8, 4, 3, 3]), zeros("o", &[1, 18, 9, 9])];
-        let unknown = single(
-            19,
-            "DeformConv",
-            &[1, 4, -1, 9],
-            &weights,
-            &[&same[..], &[list("strides", &[2, 2])]].concat(),
-        );
-        assert_refused(unknown, "a size that is not known");
     }
 }

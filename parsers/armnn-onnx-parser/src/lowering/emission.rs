@@ -357,14 +357,13 @@ impl Context<'_, '_> {
     pub(super) fn emit_deferred_all(
         &mut self,
         rule: ParameterRule,
-        inputs: &[TensorId],
+        inputs: &[Option<TensorId>],
         parameters: &[Option<TensorId>],
         declarations: &[OutputDeclaration],
     ) -> Result {
         let name = self.layer_name(0);
-        let inputs: Vec<Option<TensorId>> = inputs.iter().copied().map(Some).collect();
         let ids = self.add_declared(declarations.to_vec(), |builder, declarations| {
-            builder.add_deferred_layer(&name, rule.clone(), &inputs, parameters, declarations)
+            builder.add_deferred_layer(&name, rule.clone(), inputs, parameters, declarations)
         })?;
         self.bind_all(&ids)
     }

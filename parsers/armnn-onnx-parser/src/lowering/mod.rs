@@ -14,6 +14,7 @@ mod attention;
 mod attributes;
 mod bodies;
 mod casting;
+mod categories;
 mod classical;
 mod classifiers;
 mod constant;

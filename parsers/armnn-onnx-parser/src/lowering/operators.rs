@@ -13,11 +13,11 @@ use armnn_network::{SequenceOperation as Sequence, StringOperation};
 use super::context::Context;
 use super::problem::{Problem, Result};
 use super::{
-    activation, attention, casting, classical, classifiers, control_flow, convolution, einsum,
-    elementwise, folding, generation, image, linear_attention, loss, matrix, microsoft, ngrams,
-    normalization, padding, pooling, quantization, quantized_arithmetic, random, rearrangement,
-    recurrent, reduction, repetition, reshaping, resizing, selection, sequences, signal, slicing,
-    strings, training, tree_ensemble,
+    activation, attention, casting, categories, classical, classifiers, control_flow, convolution,
+    einsum, elementwise, folding, generation, image, linear_attention, loss, matrix, microsoft,
+    ngrams, normalization, padding, pooling, quantization, quantized_arithmetic, random,
+    rearrangement, recurrent, reduction, repetition, reshaping, resizing, selection, sequences,
+    signal, slicing, strings, training, tree_ensemble,
 };
 
 /// How an operator type is lowered.
@@ -266,15 +266,18 @@ fn entry(op_type: &str) -> Option<Row> {
 fn ml_entry(op_type: &str) -> Option<Row> {
     let row: Row = match op_type {
         "ArrayFeatureExtractor" => (1, 2..=2, selection::array_feature_extractor),
-        "LabelEncoder" => (2, 1..=1, strings::label_encoder),
+        "LabelEncoder" => (2, 1..=1, categories::label_encoder),
         "Binarizer" => (1, 1..=1, activation::binarizer),
         "FeatureVectorizer" => (1, 1..=usize::MAX, classical::feature_vectorizer),
         "Imputer" => (1, 1..=1, classical::imputer),
         "LinearClassifier" => (1, 1..=1, classifiers::linear),
         "LinearRegressor" => (1, 1..=1, classical::linear_regressor),
         "Normalizer" => (1, 1..=1, classical::normalizer),
+        "OneHotEncoder" => (1, 1..=1, categories::one_hot_encoder),
+        "SVMRegressor" => (1, 1..=1, classical::svm_regressor),
         "Scaler" => (1, 1..=1, classical::scaler),
         "TreeEnsemble" => (5, 1..=1, tree_ensemble::tree_ensemble),
+        "TreeEnsembleClassifier" => (1, 1..=1, classifiers::trees),
         "TreeEnsembleRegressor" => (1, 1..=1, tree_ensemble::regressor),
         _ => return None,
     };

@@ -6,7 +6,7 @@ use armnn_backend_api::{
     Pooling2dDescriptor, Pooling3dDescriptor, PoolingAlgorithm, ReduceOperation,
     ScatterElementsDescriptor, ScatterFunction, UnaryOperation as Unary,
 };
-use armnn_network::{OutputDeclaration, PadLayout, ParameterRule, TensorId};
+use armnn_network::{OutputDeclaration, PadLayout, ParameterRule, TensorId, WindowLayer};
 
 use super::context::{Context, described};
 use super::problem::{Problem, Result};
@@ -42,9 +42,6 @@ pub(super) fn pooling(
     padding_counts: bool,
     last: bool,
 ) -> Result<TensorId> {
-    if windows.is_padded_apart {
-        return padded_pooling(c, input, algorithm, windows, padding_counts, last);
-    }
     let output_shape_rounding = rounding(c, windows)?;
     let padding_method = match padding_counts {
         true => PaddingMethod::IgnoreValue.0,
@@ -73,7 +70,7 @@ pub(super) fn pooling(
             ..base
         };
         c.is_last = last;
-        return c.step(descriptor, &[input]);
+        return windows.step(c, WindowLayer::Pooling3d(descriptor), &[input]);
     }
     let base = Pooling2dDescriptor::new(algorithm, w.size[1], w.size[0], DataLayout::Nchw);
     let descriptor = Pooling2dDescriptor {
@@ -89,56 +86,19 @@ pub(super) fn pooling(
         padding_method,
         ..base
     };
+    let layer = WindowLayer::Pooling2d(descriptor);
     if directions == 2 {
         c.is_last = last;
-        return c.step(descriptor, &[input]);
+        return windows.step(c, layer, &[input]);
     }
     let input = c.merge_step(input, &rows_groups(1))?;
-    let output = c.step(descriptor, &[input])?;
+    let output = windows.step(c, layer, &[input])?;
     c.is_last = last;
     c.merge_step(output, &no_rows_groups())
 }
 
-/// The same, where the padding follows from sizes that are not known yet: it is put around the input
-/// first.
-fn padded_pooling(
-    c: &mut Context<'_, '_>,
-    input: TensorId,
-    algorithm: PoolingAlgorithm,
-    windows: &Windows,
-    padding_counts: bool,
-    last: bool,
-) -> Result<TensorId> {
-    let data_type = c.info(input)?.data_type;
-    let value = match (algorithm, data_type) {
-        (PoolingAlgorithm::Max, DataType::Int8) => i8::MIN.into(),
-        (PoolingAlgorithm::Max, DataType::UInt8) => 0.0,
-        (PoolingAlgorithm::Max, _) => f64::NEG_INFINITY,
-        _ => 0.0,
-    };
-    let x = windows.padded(c, input, value)?;
-    let plain = Windows {
-        is_padded_apart: false,
-        ..windows.clone()
-    };
-    if algorithm != PoolingAlgorithm::Average || padding_counts {
-        return pooling(c, x, algorithm, &plain, padding_counts, last);
-    }
-    // The sum of the elements that are there, by how many there are.
-    let sums = pooling(c, x, PoolingAlgorithm::Sum, &plain, false, false)?;
-    let one = c.number(data_type, &[], &[1.0])?;
-    let ones = c.integers(&[1, 1])?;
-    let sizes = c.shape_step(input, 2, 2 + windows.size.len())?;
-    let dims = c.step(ConcatDescriptor { axis: 0 }, &[ones, sizes])?;
-    let ones = c.step_deferred(ParameterRule::Fill, &[one], &[Some(dims)])?;
-    let ones = windows.padded(c, ones, 0.0)?;
-    let counts = pooling(c, ones, PoolingAlgorithm::Sum, &plain, false, false)?;
-    c.is_last = last;
-    c.binary(Binary::Div, sums, counts)
-}
-
 fn rounding(c: &Context<'_, '_>, windows: &Windows) -> Result<u32> {
-    let round_up = c.attributes.flag("ceil_mode", false)? && !windows.is_same;
+    let round_up = c.attributes.flag("ceil_mode", false)? && !windows.is_same();
     Ok(match round_up {
         true => OutputShapeRounding::Ceiling.0,
         false => OutputShapeRounding::Floor.0,
@@ -146,7 +106,6 @@ fn rounding(c: &Context<'_, '_>, windows: &Windows) -> Result<u32> {
 }
 
 fn with_indices(c: &mut Context<'_, '_>, windows: &Windows, column_major: bool) -> Result {
-    windows.check_padding_is_known()?;
     let mut descriptor = described(MaxPoolWithIndicesDescriptor::new(&windows.size))?;
     for at in 0..windows.size.len() {
         descriptor.stride[at] = windows.stride[at];
@@ -156,8 +115,12 @@ fn with_indices(c: &mut Context<'_, '_>, windows: &Windows, column_major: bool) 
     }
     descriptor.column_major = column_major.into();
     descriptor.output_shape_rounding = rounding(c, windows)?;
-    let input = c.input(0)?;
-    c.emit_all(descriptor, &[Some(input)], &[])
+    let input = Some(c.input(0)?);
+    if windows.is_same() {
+        let rule = windows.rule(WindowLayer::MaxPoolWithIndices(descriptor));
+        return c.emit_deferred_all(rule, &[input], &[], &[]);
+    }
+    c.emit_all(descriptor, &[input], &[])
 }
 
 /// The p-th root of the sum of p-th powers of absolute values.

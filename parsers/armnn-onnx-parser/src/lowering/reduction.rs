@@ -233,7 +233,7 @@ pub(super) fn top_k(c: &mut Context<'_, '_>) -> Result {
     ];
     c.emit_deferred_all(
         ParameterRule::TopK(base),
-        &[input],
+        &[Some(input)],
         &[Some(count)],
         &declarations,
     )

@@ -79,7 +79,7 @@ pub(super) fn split(c: &mut Context<'_, '_>) -> Result {
     };
     c.emit_deferred_all(
         ParameterRule::Split(options),
-        &[input],
+        &[Some(input)],
         &[sizes],
         &declarations,
     )

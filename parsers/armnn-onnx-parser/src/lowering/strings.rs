@@ -6,7 +6,6 @@ use bytes::Bytes;
 use std::collections::HashMap;
 
 use super::Lowering;
-use super::constant::Constant;
 use super::context::Context;
 use super::control_flow::emit_runtime;
 use super::emission::single;
@@ -80,78 +79,29 @@ pub(super) fn regex_full_match(c: &mut Context<'_, '_>) -> Result {
     plain(c, StringOperation::Match(pattern))
 }
 
-/// Numbers for strings, of ai.onnx.ml.
-pub(super) fn label_encoder(c: &mut Context<'_, '_>) -> Result {
-    if !are_given(c)? {
-        return Err(Problem::unsupported(
-            "labels of numbers; labels of strings are supported",
-        ));
-    }
-    let keys: Vec<String> = match c.attributes.texts("keys_strings")? {
-        Some(keys) => keys.into_iter().map(str::to_owned).collect(),
-        None => match c.attributes.tensor("keys_tensor")? {
-            Some(tensor) => texts(&tensor.string_data)?,
-            None => return Err(Problem::unsupported("keys that are no strings")),
-        },
-    };
-    for other in ["default_string", "default_int64", "default_float"] {
-        c.attributes.ignore(other);
-    }
-    let (values, default) = if let Some(values) = c.attributes.ints("values_int64s")? {
-        let default = c.attributes.int("default_int64", -1)?;
-        let list = |values: &[i64]| Constant::integers(DataType::Signed64, &[], values);
-        (list(values), list(&[default]))
-    } else if let Some(values) = c.attributes.floats("values_floats")? {
-        let default = c.attributes.float("default_float", -0.0)?;
-        let list = |values: &[f32]| {
-            let values: Vec<f64> = values.iter().map(|&value| value.into()).collect();
-            Constant::reals(DataType::Float32, &[], &values)
-        };
-        (list(values)?, list(&[default])?)
-    } else if let Some(values) = c.attributes.tensor("values_tensor")? {
-        let values = Constant::of_tensor(&c.lowering.model.tensor(values)?)?;
-        let default = match c.attributes.tensor("default_tensor")? {
-            Some(default) => Constant::of_tensor(&c.lowering.model.tensor(default)?)?,
-            None if values.data_type.is_float() => Constant::reals(values.data_type, &[], &[-0.0])?,
-            None => Constant::reals(values.data_type, &[], &[-1.0])?,
-        };
-        (values, default)
-    } else {
-        return Err(Problem::unsupported("values that are no numbers"));
-    };
-    c.attributes.ignore("default_tensor");
-    let data_type = values.data_type;
-    let size = data_type
-        .size()
-        .ok_or_else(|| Problem::unsupported(format!("values of type {data_type}")))?;
-    if default.data_type != data_type
-        || values.bytes.len() != keys.len().saturating_mul(size)
-        || default.bytes.len() != size
-        || keys.len() > MOST_KEYS
-    {
-        return Err(Problem::malformed(format!(
-            "it has {} keys and {} bytes of values",
-            keys.len(),
-            values.bytes.len()
-        )));
+/// Numbers for strings: `numbers` are those of the keys, and behind them that of other strings.
+pub(super) fn look_up(
+    c: &mut Context<'_, '_>,
+    keys: Vec<String>,
+    numbers: Bytes,
+    data_type: DataType,
+) -> Result<RuntimeOperation> {
+    if keys.len() > MOST_KEYS {
+        return Err(Problem::unsupported(format!("{} keys", keys.len())));
     }
     let text_bytes: usize = keys.iter().map(String::len).sum();
-    c.pay_for(values.bytes.len().saturating_add(text_bytes))?;
+    c.pay_for(numbers.len().saturating_add(text_bytes))?;
     let mut places = HashMap::with_capacity(keys.len());
     for (place, key) in keys.into_iter().enumerate() {
         if places.insert(key, place).is_some() {
             return Err(Problem::malformed("one of its keys is there twice"));
         }
     }
-    let numbers = Bytes::from([&values.bytes[..], &default.bytes[..]].concat());
-    plain(
-        c,
-        StringOperation::Lookup {
-            places,
-            numbers,
-            data_type,
-        },
-    )
+    Ok(RuntimeOperation::Strings(StringOperation::Lookup {
+        places,
+        numbers,
+        data_type,
+    }))
 }
 
 impl Lowering<'_> {

@@ -35,11 +35,11 @@ struct Node {
 
 /// Trees: their nodes, roots, and what leaves are worth.
 #[derive(Debug, Default)]
-struct Ensemble {
+pub(super) struct Ensemble {
     nodes: Vec<Node>,
     roots: Vec<usize>,
     /// The node, the target, the weight.
-    votes: Vec<(usize, usize, f64)>,
+    pub(super) votes: Vec<(usize, usize, f64)>,
     n_targets: usize,
 }
 
@@ -226,7 +226,11 @@ pub(super) fn regressor(c: &mut Context<'_, '_>) -> Result {
 }
 
 /// The nodes of the older operators, which name each by its tree and its number in it.
-fn named_nodes(c: &mut Context<'_, '_>, votes: &str, n_targets: usize) -> Result<Ensemble> {
+pub(super) fn named_nodes(
+    c: &mut Context<'_, '_>,
+    votes: &str,
+    n_targets: usize,
+) -> Result<Ensemble> {
     c.attributes.ignore("nodes_hitrates");
     c.attributes.ignore("nodes_hitrates_as_tensor");
     let list = |name: &str| -> Result<&[i64]> {
@@ -337,7 +341,7 @@ fn reals(c: &Context<'_, '_>, name: &str) -> Result<Vec<f64>> {
 }
 
 /// Numbers of an attribute of FLOATS, or of one that is a tensor.
-fn either_reals(c: &Context<'_, '_>, name: &str) -> Result<Option<Vec<f64>>> {
+pub(super) fn either_reals(c: &Context<'_, '_>, name: &str) -> Result<Option<Vec<f64>>> {
     if let Some(values) = c.attributes.floats(name)? {
         return Ok(Some(values.iter().map(|&value| value.into()).collect()));
     }
@@ -349,7 +353,7 @@ fn either_reals(c: &Context<'_, '_>, name: &str) -> Result<Option<Vec<f64>>> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Aggregate {
+pub(super) enum Aggregate {
     Average,
     Sum,
     Minimum,
@@ -357,7 +361,11 @@ enum Aggregate {
 }
 
 /// What the trees give together: [N, targets], of the type in which is computed.
-fn scores(c: &mut Context<'_, '_>, ensemble: &Ensemble, function: Aggregate) -> Result<TensorId> {
+pub(super) fn scores(
+    c: &mut Context<'_, '_>,
+    ensemble: &Ensemble,
+    function: Aggregate,
+) -> Result<TensorId> {
     let Ensemble {
         nodes,
         roots,

@@ -36,6 +36,15 @@ impl ExternalFiles {
         self.mappings.borrow().clone()
     }
 
+    /// Gives back the memory of pages that will not be read again.
+    pub(super) fn has_been_read(&self, bytes: &[u8]) {
+        for file in self.mappings.borrow().iter().filter_map(Weak::upgrade) {
+            if let Some(range) = file.range_of(bytes) {
+                file.release_pages(range);
+            }
+        }
+    }
+
     /// The bytes that `entries` name, `expected` of them.
     pub(super) fn data(
         &self,

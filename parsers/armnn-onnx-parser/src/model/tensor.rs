@@ -6,7 +6,7 @@ use bytes::Bytes;
 use prost::Message as _;
 
 use super::external::ExternalFiles;
-use super::{ElementType, weight};
+use super::{ElementType, varints, weight};
 use crate::error::{Fault, OnnxParserError};
 use crate::proto::TensorProto;
 
@@ -110,38 +110,38 @@ fn elements(
     if proto.data_location == EXTERNAL {
         return files.data(&proto.external_data, expected);
     }
-    let data = match proto.raw_data {
-        Some(raw) => raw,
-        None => typed(proto, element_type, bits),
-    };
-    if data.len() == expected {
-        return Ok(data);
-    }
-    Err(Fault::new(format!(
-        "its data has {} bytes, but {element_type} and dimensions take {expected}",
-        data.len()
-    )))
-}
-
-/// Elements from the field of their type, as raw data would have them.
-fn typed(proto: TensorProto, element_type: ElementType, bits: u32) -> Bytes {
-    type E = ElementType;
-    let bytes: Vec<u8> = match element_type {
-        E::FLOAT | E::COMPLEX64 => little_endian(proto.float_data, f32::to_le_bytes),
-        E::DOUBLE | E::COMPLEX128 => little_endian(proto.double_data, f64::to_le_bytes),
-        E::INT64 => little_endian(proto.int64_data, i64::to_le_bytes),
-        E::UINT64 => little_endian(proto.uint64_data, u64::to_le_bytes),
-        E::UINT32 => little_endian(proto.uint64_data, |n| (n as u32).to_le_bytes()),
-        _ => match bits {
-            32 => little_endian(proto.int32_data, i32::to_le_bytes),
-            16 => little_endian(proto.int32_data, |n| (n as u16).to_le_bytes()),
+    let data = match (proto.raw_data, element_type) {
+        (Some(raw), _) => raw,
+        // These are encoded as they are in memory.
+        (None, ElementType::FLOAT | ElementType::COMPLEX64) => proto.float_data.into_encoded(),
+        (None, ElementType::DOUBLE | ElementType::COMPLEX128) => proto.double_data.into_encoded(),
+        (None, _) => {
+            let varints = match element_type {
+                ElementType::INT64 => proto.int64_data.into_encoded(),
+                ElementType::UINT32 | ElementType::UINT64 => proto.uint64_data.into_encoded(),
+                _ => proto.int32_data.into_encoded(),
+            };
             // Smaller ones than a byte are packed in a byte as in raw data.
-            _ => little_endian(proto.int32_data, |n| [n as u8]),
-        },
+            let width = usize::try_from(bits / 8).unwrap_or(1).max(1);
+            let count = varints::count(&varints, files)?;
+            if count.checked_mul(width) != Some(expected) {
+                let found = format!("{count} numbers of {width} bytes");
+                return Err(another_size(found, element_type, expected));
+            }
+            return varints::decode(&varints, width, count, files);
+        }
     };
-    bytes.into()
+    match data.len() == expected {
+        true => Ok(data),
+        false => {
+            let found = format!("{} bytes", data.len());
+            Err(another_size(found, element_type, expected))
+        }
+    }
 }
 
-fn little_endian<T, const N: usize>(values: Vec<T>, bytes: fn(T) -> [u8; N]) -> Vec<u8> {
-    values.into_iter().flat_map(bytes).collect()
+fn another_size(found: String, element_type: ElementType, expected: usize) -> Fault {
+    Fault::new(format!(
+        "its data has {found}, but {element_type} and dimensions take {expected}"
+    ))
 }

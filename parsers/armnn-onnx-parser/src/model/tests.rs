@@ -80,7 +80,7 @@ fn each_type_has_its_elements_in_a_field_of_its_own() {
         let (_, tensor) = Tensor::from_bytes(proto.encode_to_vec().into(), "t").unwrap();
         tensor.data.unwrap().to_vec()
     };
-    let ints: fn(&mut TensorProto) = |t| t.int32_data = vec![1, -2];
+    let ints: fn(&mut TensorProto) = |t| t.int32_data = vec![1, -2].into();
     let expected = |size: usize| -> Vec<u8> {
         let bytes = numbers
             .iter()
@@ -90,15 +90,23 @@ fn each_type_has_its_elements_in_a_field_of_its_own() {
     assert_eq!(with(E::INT8, ints), expected(1));
     assert_eq!(with(E::INT16, ints), expected(2));
     assert_eq!(with(E::INT32, ints), expected(4));
-    assert_eq!(with(E::INT64, |t| t.int64_data = vec![1, -2]), expected(8));
+    assert_eq!(
+        with(E::INT64, |t| t.int64_data = vec![1, -2].into()),
+        expected(8)
+    );
     // 1.0 in binary16 is 0x3c00.
-    let halves = with(E::FLOAT16, |t| t.int32_data = vec![0x3c00, 0]);
+    let halves = with(E::FLOAT16, |t| t.int32_data = vec![0x3c00, 0].into());
     assert_eq!(halves, [0, 0x3c, 0, 0]);
-    let words = with(E::UINT32, |t| t.uint64_data = vec![7, u64::from(u32::MAX)]);
+    let words = with(E::UINT32, |t| {
+        t.uint64_data = vec![7, u64::from(u32::MAX)].into()
+    });
     assert_eq!(words, [7, 0, 0, 0, 255, 255, 255, 255]);
     // Two of them in a byte.
-    assert_eq!(with(E::INT4, |t| t.int32_data = vec![0x21]), [0x21]);
-    assert_eq!(with(E::DOUBLE, |t| t.double_data = vec![0.0; 2]), [0; 16]);
+    assert_eq!(with(E::INT4, |t| t.int32_data = vec![0x21].into()), [0x21]);
+    assert_eq!(
+        with(E::DOUBLE, |t| t.double_data = vec![0.0; 2].into()),
+        [0; 16]
+    );
 }
 
 #[test]
