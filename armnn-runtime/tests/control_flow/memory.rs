@@ -1,9 +1,14 @@
-//! What loops and sequences hold is within the memory limit.
+//! What loops, sequences and strings hold is within the memory limit.
 
 use std::sync::Arc;
 
-use armnn_network::{LoopBody, NetworkBuilder, RuntimeOperation, SequenceOperation, ValueType};
-use armnn_runtime::{DataType, HostTensor, LoadOptions, Shape, TensorInfo};
+use armnn_network::{
+    LoopBody, NetworkBuilder, RuntimeOperation, SequenceOperation, StringOperation, ValueType,
+};
+use armnn_runtime::{
+    DataType, HostTensor, LoadOptions, LoadedNetwork, RunError, Shape, StringTensor, TensorInfo,
+    Value,
+};
 
 use super::bodies::doubling_loop;
 use super::{boolean, f32, i64_tensor, load_with, tensor};
@@ -124,4 +129,59 @@ fn what_grows_in_a_loop_is_within_the_memory_limit() {
         "{error}"
     );
     assert_eq!(run(3), Ok(4 << 3));
+}
+
+/// A loop that puts strings behind themselves.
+fn doubling_strings(limit: u64) -> LoadedNetwork {
+    let of = || ValueType::Strings(Shape::from([-1]));
+    let mut body = NetworkBuilder::new();
+    let number = TensorInfo::new(DataType::Signed64, Shape::SCALAR);
+    body.add_input_layer("iteration", number.clone()).unwrap();
+    let goes_on = body.add_input_layer("goes on", boolean(&[])).unwrap();
+    let s = body.add_value_input("s", of()).unwrap();
+    let operation = RuntimeOperation::Strings(StringOperation::Concat);
+    let next = body
+        .add_runtime_layer("double", operation, &[Some(s), Some(s)])
+        .unwrap();
+    body.add_output_layer("goes on", goes_on).unwrap();
+    body.add_output_layer("s", next[0]).unwrap();
+    let mut builder = NetworkBuilder::new();
+    let count = builder.add_input_layer("count", number).unwrap();
+    let s = builder.add_value_input("s", of()).unwrap();
+    let operation = RuntimeOperation::Loop(LoopBody {
+        network: Arc::new(body.finish().unwrap()),
+        n_carried: 1,
+    });
+    let inputs = [Some(count), None, Some(s)];
+    let s = builder
+        .add_runtime_layer("loop", operation, &inputs)
+        .unwrap();
+    builder.add_output_layer("s", s[0]).unwrap();
+    let limited = LoadOptions {
+        memory_limit: Some(limit),
+        ..LoadOptions::default()
+    };
+    load_with(builder.finish().unwrap(), limited)
+}
+
+#[test]
+fn strings_that_grow_in_a_loop_are_within_the_memory_limit() {
+    // Twice the length after each iteration.
+    let loaded = doubling_strings(1 << 20);
+    let run = |count| {
+        let s = StringTensor::new([1], vec!["a".to_owned()]).unwrap();
+        let outputs = loaded.run_values(vec![i64_tensor(&[], &[count]).into(), s.into()])?;
+        match &outputs[0] {
+            Value::Strings(strings) => Ok(strings.strings()[0].len()),
+            other => panic!("{other:?}"),
+        }
+    };
+    let length = run(19).map_err(|error: RunError| error.to_string());
+    assert_eq!(length, Ok(1 << 19));
+    // 2^20 bytes, and what a string takes besides.
+    let error = run(60).unwrap_err().to_string();
+    assert!(
+        error.contains("'loop' (Loop), iteration 19") && error.contains("limit of 1048576 bytes"),
+        "{error}"
+    );
 }
