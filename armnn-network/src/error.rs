@@ -2,7 +2,7 @@
 
 use armnn_backend_api::{BackendIdError, DataType, LayerType, Shape, TensorInfo};
 
-use crate::{LayerId, TensorId};
+use crate::{LayerId, ShownName, TensorId};
 
 /// Why a network could not be built, or does not take certain input shapes.
 ///
@@ -488,16 +488,7 @@ impl NetworkError {
 
 /// A name as it goes into a message: names come from files, and may be long or unprintable.
 pub(crate) fn shown(name: &str) -> String {
-    const LONGEST: usize = 120;
-    let mut shown: String = name
-        .chars()
-        .take(LONGEST)
-        .flat_map(char::escape_debug)
-        .collect();
-    if name.chars().nth(LONGEST).is_some() {
-        shown.push('…');
-    }
-    shown
+    ShownName(name).to_string()
 }
 
 fn range(least: usize, most: usize) -> String {

@@ -23,6 +23,7 @@ mod parameter_rules;
 mod parts;
 mod pattern;
 mod random;
+mod refusals;
 mod rewrite;
 mod tensor_rules;
 mod type_rules;
@@ -48,4 +49,5 @@ pub use parameter_rules::{
 pub use parts::{Part, Segment};
 pub use pattern::Pattern;
 pub use random::{Distribution, RandomOperation};
+pub use refusals::{Refusals, ShownName, UnsupportedUse};
 pub use rewrite::{Rewrite, RewriteError, RewriteSummary, RewrittenLayer};

@@ -88,7 +88,7 @@ layers! {
     /// is that of TensorFlow Lite's fixed-point arithmetic, whatever the descriptor says.
     Quantize = sys::ARMNN_LAYER_QUANTIZE, QuantizeDescriptor,
         ["input"] => ["output"], since 0;
-    /// A value of all elements along some axes; without axes, the input.
+    /// A value of all elements along some axes; without axes, of each element by itself.
     Reduce = sys::ARMNN_LAYER_REDUCE, ReduceDescriptor,
         ["input"] => ["output"], since 0;
     /// The same elements in another shape, which is the output's.

@@ -6,7 +6,11 @@
 //! its own of the same minor ([`LAYOUT_HASHES`]).
 
 use super::ARMNN_API_MINOR;
-pub use super::boundary_structs::STRUCTS;
+use super::{boundary_descriptors::DESCRIPTORS, boundary_structs::INTERFACE};
+
+/// Every boundary struct: those of the interface, then the descriptors of layers.
+pub const STRUCTS: &[StructLayout] =
+    &joined::<{ INTERFACE.len() + DESCRIPTORS.len() }>(INTERFACE, DESCRIPTORS);
 
 /// The layout hash of each minor of this major, by minor. Those of released minors never change.
 pub const LAYOUT_HASHES: [u64; ARMNN_API_MINOR as usize + 1] = [
@@ -39,6 +43,23 @@ pub struct StructLayout {
     pub size: usize,
     /// Its fields, in order.
     pub fields: &'static [FieldLayout],
+}
+
+/// Two lists one after the other; both have a struct at least.
+const fn joined<const N: usize>(
+    first: &[StructLayout],
+    second: &[StructLayout],
+) -> [StructLayout; N] {
+    let mut all = [first[0]; N];
+    let mut i = 0;
+    while i < N {
+        all[i] = match i < first.len() {
+            true => first[i],
+            false => second[i - first.len()],
+        };
+        i += 1;
+    }
+    all
 }
 
 /// Computes the layout hash of a minor.
@@ -101,12 +122,11 @@ const fn hash_number(mut hash: u64, number: usize) -> u64 {
     hash
 }
 
-/// Makes the list of [`StructLayout`]s; a field that is missing, misplaced or of another type is
+/// Makes a list of [`StructLayout`]s; a field that is missing, misplaced or of another type is
 /// a compile error.
 macro_rules! boundary_structs {
-    ($($Struct:ident { $($since:literal $field:ident: $ty:ty;)* })*) => {
-        #[doc = "Every boundary struct."]
-        pub const STRUCTS: &[super::layout::StructLayout] = &[$({
+    ($LIST:ident: $($Struct:ident { $($since:literal $field:ident: $ty:ty;)* })*) => {
+        pub(super) const $LIST: &[super::layout::StructLayout] = &[$({
             // The types are compared, and no field is left out.
             #[allow(dead_code)]
             fn compare(s: &$Struct) {

@@ -16,6 +16,7 @@
 //! * Nothing unwinds across the boundary, in either direction.
 
 mod backend;
+mod boundary_descriptors;
 mod boundary_structs;
 mod compilation;
 mod constants;

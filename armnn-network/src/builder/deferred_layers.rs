@@ -2,7 +2,8 @@
 
 use armnn_backend_api::{DataType, LayerType, Shape, TensorInfo};
 
-use super::{NetworkBuilder, OutputDeclaration, check_arity, is_undeclared};
+use super::layer_checks::{check_arity, is_undeclared};
+use super::{NetworkBuilder, OutputDeclaration};
 use crate::error::{LayerProblem, NetworkError, input_list};
 use crate::inference::{input_name, merge, shape_value};
 use crate::parameter_rules::{Parameter, Resolved};

@@ -2,10 +2,9 @@
 
 use armnn_backend_api::{DataType, Shape, TensorInfo};
 
-use crate::error::{LayerProblem, Result};
+use super::value_types::Checked;
+use crate::error::LayerProblem;
 use crate::{StringOperation, ValueType};
-
-type Checked<T> = Result<T, LayerProblem>;
 
 /// The types of the outputs of an operation on strings.
 pub(super) fn string_outputs(

@@ -284,8 +284,6 @@ pub(super) fn activation(
     Some(KnownElements::Reals(values.collect()))
 }
 
-/// To integers towards zero, saturating, NaN to 0; to Boolean whether it is not 0; between real
-/// numbers to nearest.
 /// An integer as one of another type, which keeps the lowest bits; `None` for those that no value
 /// holds.
 fn lowest_bits(x: i64, to: DataType) -> Option<i64> {
@@ -303,6 +301,8 @@ fn lowest_bits(x: i64, to: DataType) -> Option<i64> {
     })
 }
 
+/// To integers towards zero, saturating, NaN to 0; to Boolean whether it is not 0; between real
+/// numbers to nearest.
 pub(super) fn cast(layer: &Evaluation<'_>) -> Option<KnownElements> {
     let (input, to) = (layer.input(0)?, layer.output_type()?);
     Some(match (&input.elements, KnownValue::is_real(to)) {

@@ -58,10 +58,7 @@ fn lane<T: Copy>(values: &[Option<T>], lane: &[usize]) -> Option<Vec<T>> {
 pub(super) fn reduce(d: &ReduceDescriptor, layer: &Evaluation<'_>) -> Option<KnownElements> {
     let input = layer.input(0)?;
     let (operation, data_type) = (d.operation(), input.data_type);
-    if d.axes().is_empty() {
-        // Without axes, the input, whatever the operation is.
-        return Some(input.elements.clone());
-    }
+    // Without axes, each element is by itself.
     let lanes = lanes(input, d.axes())?;
     Some(match &input.elements {
         KnownElements::Integers(values) => {

@@ -16,45 +16,30 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
         let shape = Shape::new(dims).unwrap();
         Some(TensorInfo::new(data_type, shape))
     };
+    let f32 = |dims: &[i64]| tensor(DataType::Float32, dims);
     Some(match layer_type {
         LayerType::Pooling2d => {
             let d = Pooling2dDescriptor::new(PoolingAlgorithm::Max, 2, 2, DataLayout::Nhwc);
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[1, 4, 4, 2])],
-                vec![],
-            )
+            (d.into(), vec![f32(&[1, 4, 4, 2])], vec![])
         }
         LayerType::Convolution2d => {
             let d = Convolution2dDescriptor::new(DataLayout::Nhwc);
             let inputs = [&[1, 3, 3, 2], &[4, 2, 2, 2]];
-            (
-                d.into(),
-                inputs.map(|i| tensor(DataType::Float32, i)).into(),
-                vec![],
-            )
+            (d.into(), inputs.map(|i| f32(i)).into(), vec![])
         }
         LayerType::DepthwiseConvolution2d => {
             let d = DepthwiseConvolution2dDescriptor::new(DataLayout::Nhwc);
             let inputs = [&[1, 3, 3, 2], &[1, 2, 2, 4]];
-            (
-                d.into(),
-                inputs.map(|i| tensor(DataType::Float32, i)).into(),
-                vec![],
-            )
+            (d.into(), inputs.map(|i| f32(i)).into(), vec![])
         }
         LayerType::FullyConnected => {
             let inputs = [&[3, 2], &[4, 2]];
-            let inputs = inputs.map(|i| tensor(DataType::Float32, i)).into();
+            let inputs = inputs.map(|i| f32(i)).into();
             (FullyConnectedDescriptor::new(true).into(), inputs, vec![])
         }
         LayerType::ArgMinMax => {
             let d = ArgMinMaxDescriptor::new(ArgMinMaxFunction::Max, 1, false);
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[2, 3])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[2, 3])], vec![])
         }
         LayerType::BatchNormalization => {
             let d = BatchNormalizationDescriptor {
@@ -64,28 +49,24 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
             (
                 d.into(),
                 vec![
-                    tensor(DataType::Float32, &[1, 3, 3, 2]),
-                    tensor(DataType::Float32, &[2]),
-                    tensor(DataType::Float32, &[2]),
-                    tensor(DataType::Float32, &[2]),
-                    tensor(DataType::Float32, &[2]),
+                    f32(&[1, 3, 3, 2]),
+                    f32(&[2]),
+                    f32(&[2]),
+                    f32(&[2]),
+                    f32(&[2]),
                 ],
-                vec![OutputDeclaration::default()],
+                vec![],
             )
         }
         LayerType::BatchToSpaceNd => {
             let d = BatchToSpaceNdDescriptor::new(1, &[2, 2])?;
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[4, 2, 2, 1])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[4, 2, 2, 1])], vec![])
         }
         LayerType::BitCast => {
             let d = BitCastDescriptor::new();
             (
                 d.into(),
-                vec![tensor(DataType::Float32, &[4])],
+                vec![f32(&[4])],
                 vec![OutputDeclaration::of_type(DataType::Signed32)],
             )
         }
@@ -93,26 +74,19 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
             let d = BroadcastToDescriptor::new();
             (
                 d.into(),
-                vec![tensor(DataType::Float32, &[2])],
+                vec![f32(&[2])],
                 vec![OutputDeclaration::of_shape([3, 2])],
             )
         }
         LayerType::Bucketize => {
             let d = BucketizeDescriptor::new();
-            (
-                d.into(),
-                vec![
-                    tensor(DataType::Float32, &[4]),
-                    tensor(DataType::Float32, &[3]),
-                ],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[4]), f32(&[3])], vec![])
         }
         LayerType::Col2Im => {
             let d = Col2ImDescriptor::new(&[2, 2])?;
             (
                 d.into(),
-                vec![tensor(DataType::Float32, &[1, 4, 4])],
+                vec![f32(&[1, 4, 4])],
                 vec![OutputDeclaration::of_shape([1, 1, 3, 3])],
             )
         }
@@ -120,59 +94,37 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
             let d = CompressDescriptor::new(Some(0));
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[3, 2]),
-                    tensor(DataType::Boolean, &[3]),
-                ],
-                vec![OutputDeclaration::default()],
+                vec![f32(&[3, 2]), tensor(DataType::Boolean, &[3])],
+                vec![],
             )
         }
         LayerType::Convolution3d => {
             let d = Convolution3dDescriptor::new(DataLayout::Ndhwc);
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[1, 3, 3, 3, 2]),
-                    tensor(DataType::Float32, &[1, 1, 1, 2, 2]),
-                ],
-                vec![OutputDeclaration::default()],
+                vec![f32(&[1, 3, 3, 3, 2]), f32(&[1, 1, 1, 2, 2])],
+                vec![],
             )
         }
         LayerType::Cumulative => {
             let d = CumulativeDescriptor::new(CumulativeOperation::Sum, 1);
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[2, 3])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[2, 3])], vec![])
         }
         LayerType::DeformConv => {
             let d = DeformConvDescriptor::new();
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[1, 2, 3, 3]),
-                    tensor(DataType::Float32, &[2, 2, 1, 1]),
-                    tensor(DataType::Float32, &[1, 2, 3, 3]),
-                ],
-                vec![OutputDeclaration::default()],
+                vec![f32(&[1, 2, 3, 3]), f32(&[2, 2, 1, 1]), f32(&[1, 2, 3, 3])],
+                vec![],
             )
         }
         LayerType::DepthToSpace => {
             let d = DepthToSpaceDescriptor::new(2, DepthToSpaceMode::Dcr, DataLayout::Nhwc);
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[1, 2, 2, 4])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[1, 2, 2, 4])], vec![])
         }
         LayerType::Det => {
             let d = DetDescriptor::new();
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[2, 3, 3])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[2, 3, 3])], vec![])
         }
         LayerType::DetectionPostProcess => {
             let d = DetectionPostProcessDescriptor {
@@ -190,44 +142,27 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
             };
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[1, 3, 4]),
-                    tensor(DataType::Float32, &[1, 3, 3]),
-                    tensor(DataType::Float32, &[3, 4]),
-                ],
-                vec![
-                    OutputDeclaration::default(),
-                    OutputDeclaration::default(),
-                    OutputDeclaration::default(),
-                    OutputDeclaration::default(),
-                ],
+                vec![f32(&[1, 3, 4]), f32(&[1, 3, 3]), f32(&[3, 4])],
+                vec![],
             )
         }
         LayerType::Dft => {
             let d = DftDescriptor::new(1);
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[1, 4, 1])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[1, 4, 1])], vec![])
         }
         LayerType::DynamicUpdateSlice => {
             let d = DynamicUpdateSliceDescriptor::new();
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[4, 2]),
-                    tensor(DataType::Float32, &[2, 2]),
-                    tensor(DataType::Signed32, &[2]),
-                ],
-                vec![OutputDeclaration::default()],
+                vec![f32(&[4, 2]), f32(&[2, 2]), tensor(DataType::Signed32, &[2])],
+                vec![],
             )
         }
         LayerType::Fill => {
             let d = FillDescriptor::new();
             (
                 d.into(),
-                vec![tensor(DataType::Float32, &[])],
+                vec![f32(&[])],
                 vec![OutputDeclaration::of_shape([2, 2])],
             )
         }
@@ -235,22 +170,16 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
             let d = GatherElementsDescriptor { axis: 1 };
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[2, 3]),
-                    tensor(DataType::Signed32, &[2, 2]),
-                ],
-                vec![OutputDeclaration::default()],
+                vec![f32(&[2, 3]), tensor(DataType::Signed32, &[2, 2])],
+                vec![],
             )
         }
         LayerType::GatherNd => {
             let d = GatherNdDescriptor { batch_dims: 0 };
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[4, 2]),
-                    tensor(DataType::Signed32, &[3, 1]),
-                ],
-                vec![OutputDeclaration::default()],
+                vec![f32(&[4, 2]), tensor(DataType::Signed32, &[3, 1])],
+                vec![],
             )
         }
         LayerType::GridSample => {
@@ -258,32 +187,21 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
                 GridSampleDescriptor::new(InterpolationMethod::Linear, GridPadding::Zeros, false);
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[1, 2, 3, 3]),
-                    tensor(DataType::Float32, &[1, 2, 2, 2]),
-                ],
-                vec![OutputDeclaration::default()],
+                vec![f32(&[1, 2, 3, 3]), f32(&[1, 2, 2, 2])],
+                vec![],
             )
         }
         LayerType::Gru => {
             let d = GruDescriptor::new(2);
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[3, 1, 2]),
-                    tensor(DataType::Float32, &[1, 6, 2]),
-                    tensor(DataType::Float32, &[1, 6, 2]),
-                ],
-                vec![OutputDeclaration::default(), OutputDeclaration::default()],
+                vec![f32(&[3, 1, 2]), f32(&[1, 6, 2]), f32(&[1, 6, 2])],
+                vec![],
             )
         }
         LayerType::InstanceNormalization => {
             let d = InstanceNormalizationDescriptor::new(0.001, 3);
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[1, 3, 3, 2])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[1, 3, 3, 2])], vec![])
         }
         LayerType::Interpolate => {
             let d = InterpolateDescriptor::new(
@@ -293,7 +211,7 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
             )?;
             (
                 d.into(),
-                vec![tensor(DataType::Float32, &[1, 2, 3])],
+                vec![f32(&[1, 2, 3])],
                 vec![OutputDeclaration::of_shape([1, 4, 6])],
             )
         }
@@ -302,19 +220,11 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
                 epsilon: 1e-12,
                 axis: 1,
             };
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[2, 3])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[2, 3])], vec![])
         }
         LayerType::LayerNormalization => {
             let d = LayerNormalizationDescriptor::new(0.001, 1);
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[2, 3])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[2, 3])], vec![])
         }
         LayerType::LogicalBinary => {
             let d = LogicalBinaryDescriptor::new(LogicalBinaryOperation::LogicalAnd);
@@ -324,76 +234,42 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
                     tensor(DataType::Boolean, &[4]),
                     tensor(DataType::Boolean, &[4]),
                 ],
-                vec![OutputDeclaration::default()],
+                vec![],
             )
         }
         LayerType::LogSoftmax => {
             let d = LogSoftmaxDescriptor { beta: 1.0, axis: 1 };
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[1, 4])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[1, 4])], vec![])
         }
         LayerType::Lstm => {
             let d = LstmDescriptor::new(2);
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[3, 1, 2]),
-                    tensor(DataType::Float32, &[1, 8, 2]),
-                    tensor(DataType::Float32, &[1, 8, 2]),
-                ],
-                vec![
-                    OutputDeclaration::default(),
-                    OutputDeclaration::default(),
-                    OutputDeclaration::default(),
-                ],
+                vec![f32(&[3, 1, 2]), f32(&[1, 8, 2]), f32(&[1, 8, 2])],
+                vec![],
             )
         }
         LayerType::MaxPoolWithIndices => {
             let d = MaxPoolWithIndicesDescriptor::new(&[2, 2])?;
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[1, 2, 4, 4])],
-                vec![OutputDeclaration::default(), OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[1, 2, 4, 4])], vec![])
         }
         LayerType::NonMaxSuppression => {
             let d = NonMaxSuppressionDescriptor {
                 center_point_box: 0,
             };
-            (
-                d.into(),
-                vec![
-                    tensor(DataType::Float32, &[1, 3, 4]),
-                    tensor(DataType::Float32, &[1, 1, 3]),
-                ],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[1, 3, 4]), f32(&[1, 1, 3])], vec![])
         }
         LayerType::NonMaxSuppressionPadded => {
             let d = NonMaxSuppressionPaddedDescriptor::new();
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[3, 4]),
-                    tensor(DataType::Float32, &[3]),
-                ],
-                vec![
-                    OutputDeclaration::of_shape([2]),
-                    OutputDeclaration::default(),
-                    OutputDeclaration::default(),
-                ],
+                vec![f32(&[3, 4]), f32(&[3])],
+                vec![OutputDeclaration::of_shape([2])],
             )
         }
         LayerType::NonZero => {
             let d = NonZeroDescriptor::new();
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[2, 3])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[2, 3])], vec![])
         }
         LayerType::Normalization => {
             let d = NormalizationDescriptor {
@@ -404,11 +280,7 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
                 k: 1.0,
                 axis: 3,
             };
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[1, 2, 2, 4])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[1, 2, 2, 4])], vec![])
         }
         LayerType::OneHot => {
             let d = OneHotDescriptor {
@@ -417,33 +289,17 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
             };
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Signed32, &[3]),
-                    tensor(DataType::Float32, &[]),
-                    tensor(DataType::Float32, &[]),
-                ],
+                vec![tensor(DataType::Signed32, &[3]), f32(&[]), f32(&[])],
                 vec![OutputDeclaration::of_shape([3, 4])],
             )
         }
         LayerType::Pooling3d => {
             let d = Pooling3dDescriptor::new(PoolingAlgorithm::Max, [2, 2, 2], DataLayout::Ndhwc);
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[1, 4, 4, 4, 2])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[1, 4, 4, 4, 2])], vec![])
         }
         LayerType::Range => {
             let d = RangeDescriptor::new();
-            (
-                d.into(),
-                vec![
-                    tensor(DataType::Float32, &[]),
-                    tensor(DataType::Float32, &[]),
-                    tensor(DataType::Float32, &[]),
-                ],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[]), f32(&[]), f32(&[])], vec![])
         }
         LayerType::ReverseSequence => {
             let d = ReverseSequenceDescriptor {
@@ -452,31 +308,20 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
             };
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[2, 3]),
-                    tensor(DataType::Signed32, &[2]),
-                ],
-                vec![OutputDeclaration::default()],
+                vec![f32(&[2, 3]), tensor(DataType::Signed32, &[2])],
+                vec![],
             )
         }
         LayerType::ReverseV2 => {
             let d = ReverseV2Descriptor::new(&[1])?;
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[2, 3])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[2, 3])], vec![])
         }
         LayerType::Rnn => {
             let d = RnnDescriptor::new(2);
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[3, 1, 2]),
-                    tensor(DataType::Float32, &[1, 2, 2]),
-                    tensor(DataType::Float32, &[1, 2, 2]),
-                ],
-                vec![OutputDeclaration::default(), OutputDeclaration::default()],
+                vec![f32(&[3, 1, 2]), f32(&[1, 2, 2]), f32(&[1, 2, 2])],
+                vec![],
             )
         }
         LayerType::RoiAlign => {
@@ -484,11 +329,11 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
             (
                 d.into(),
                 vec![
-                    tensor(DataType::Float32, &[1, 2, 4, 4]),
-                    tensor(DataType::Float32, &[3, 4]),
+                    f32(&[1, 2, 4, 4]),
+                    f32(&[3, 4]),
                     tensor(DataType::Signed64, &[3]),
                 ],
-                vec![OutputDeclaration::default()],
+                vec![],
             )
         }
         LayerType::ScatterElements => {
@@ -496,11 +341,11 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
             (
                 d.into(),
                 vec![
-                    tensor(DataType::Float32, &[2, 3]),
+                    f32(&[2, 3]),
                     tensor(DataType::Signed32, &[2, 2]),
-                    tensor(DataType::Float32, &[2, 2]),
+                    f32(&[2, 2]),
                 ],
-                vec![OutputDeclaration::default()],
+                vec![],
             )
         }
         LayerType::ScatterNd => {
@@ -508,146 +353,97 @@ pub fn fitting(layer_type: LayerType) -> Option<Fitting> {
             (
                 d.into(),
                 vec![
-                    tensor(DataType::Float32, &[4, 2]),
+                    f32(&[4, 2]),
                     tensor(DataType::Signed32, &[3, 1]),
-                    tensor(DataType::Float32, &[3, 2]),
+                    f32(&[3, 2]),
                 ],
-                vec![OutputDeclaration::default()],
+                vec![],
             )
         }
         LayerType::Select => {
             let d = SelectDescriptor::new();
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Boolean, &[4]),
-                    tensor(DataType::Float32, &[4]),
-                    tensor(DataType::Float32, &[4]),
-                ],
-                vec![OutputDeclaration::default()],
+                vec![tensor(DataType::Boolean, &[4]), f32(&[4]), f32(&[4])],
+                vec![],
             )
         }
         LayerType::SpaceToBatchNd => {
             let d = SpaceToBatchNdDescriptor::new(1, &[2, 2])?;
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[1, 4, 4, 1])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[1, 4, 4, 1])], vec![])
         }
         LayerType::SpaceToDepth => {
             let d = SpaceToDepthDescriptor::new(2, DataLayout::Nhwc);
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[1, 4, 4, 1])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[1, 4, 4, 1])], vec![])
         }
         LayerType::Stack => {
             let d = StackDescriptor { axis: 0 };
-            (
-                d.into(),
-                vec![
-                    tensor(DataType::Float32, &[2]),
-                    tensor(DataType::Float32, &[2]),
-                ],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[2]), f32(&[2])], vec![])
         }
         LayerType::Tile => {
             let d = TileDescriptor::new(&[2, 1])?;
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[2, 2])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[2, 2])], vec![])
         }
         LayerType::TopK => {
             let d = TopKDescriptor::new(1, true);
             (
                 d.into(),
-                vec![tensor(DataType::Float32, &[2, 4])],
-                vec![
-                    OutputDeclaration::of_shape([2, 2]),
-                    OutputDeclaration::default(),
-                ],
+                vec![f32(&[2, 4])],
+                vec![OutputDeclaration::of_shape([2, 2])],
             )
         }
         LayerType::TransposeConvolution2d => {
             let d = TransposeConvolution2dDescriptor::new(DataLayout::Nhwc);
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[1, 3, 3, 2]),
-                    tensor(DataType::Float32, &[2, 2, 2, 2]),
-                ],
-                vec![OutputDeclaration::default()],
+                vec![f32(&[1, 3, 3, 2]), f32(&[2, 2, 2, 2])],
+                vec![],
             )
         }
         LayerType::TransposeConvolution3d => {
             let d = TransposeConvolution3dDescriptor::new(DataLayout::Ndhwc);
             (
                 d.into(),
-                vec![
-                    tensor(DataType::Float32, &[1, 3, 3, 3, 2]),
-                    tensor(DataType::Float32, &[2, 2, 2, 2, 2]),
-                ],
-                vec![OutputDeclaration::default()],
+                vec![f32(&[1, 3, 3, 3, 2]), f32(&[2, 2, 2, 2, 2])],
+                vec![],
             )
         }
         LayerType::Trilu => {
             let d = TriluDescriptor { upper: 1 };
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[3, 3])],
-                vec![OutputDeclaration::default()],
-            )
+            (d.into(), vec![f32(&[3, 3])], vec![])
         }
         LayerType::UnidirectionalSequenceLstm => {
             let d = UnidirectionalSequenceLstmDescriptor::new(false);
             (
                 d.into(),
                 vec![
-                    tensor(DataType::Float32, &[1, 3, 2]),
-                    tensor(DataType::Float32, &[2, 2]),
-                    tensor(DataType::Float32, &[2, 2]),
-                    tensor(DataType::Float32, &[2, 2]),
-                    tensor(DataType::Float32, &[2, 2]),
-                    tensor(DataType::Float32, &[2, 2]),
-                    tensor(DataType::Float32, &[2, 2]),
-                    tensor(DataType::Float32, &[2, 2]),
-                    tensor(DataType::Float32, &[2, 2]),
+                    f32(&[1, 3, 2]),
+                    f32(&[2, 2]),
+                    f32(&[2, 2]),
+                    f32(&[2, 2]),
+                    f32(&[2, 2]),
+                    f32(&[2, 2]),
+                    f32(&[2, 2]),
+                    f32(&[2, 2]),
+                    f32(&[2, 2]),
                     None,
                     None,
                     None,
-                    tensor(DataType::Float32, &[2]),
-                    tensor(DataType::Float32, &[2]),
-                    tensor(DataType::Float32, &[2]),
-                    tensor(DataType::Float32, &[2]),
+                    f32(&[2]),
+                    f32(&[2]),
+                    f32(&[2]),
+                    f32(&[2]),
                     None,
                     None,
-                    tensor(DataType::Float32, &[1, 2]),
-                    tensor(DataType::Float32, &[1, 2]),
+                    f32(&[1, 2]),
+                    f32(&[1, 2]),
                 ],
-                vec![
-                    OutputDeclaration::default(),
-                    OutputDeclaration::default(),
-                    OutputDeclaration::default(),
-                ],
+                vec![],
             )
         }
         LayerType::Unique => {
             let d = UniqueDescriptor::new(None, true);
-            (
-                d.into(),
-                vec![tensor(DataType::Float32, &[4])],
-                vec![
-                    OutputDeclaration::default(),
-                    OutputDeclaration::default(),
-                    OutputDeclaration::default(),
-                    OutputDeclaration::default(),
-                ],
-            )
+            (d.into(), vec![f32(&[4])], vec![])
         }
         _ => return None,
     })

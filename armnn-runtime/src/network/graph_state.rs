@@ -61,15 +61,32 @@ pub(super) struct HeldMemory(Arc<Holders>);
 #[derive(Default)]
 struct Holders {
     bytes: AtomicU64,
-    segments: Mutex<Vec<Weak<SegmentStates>>>,
+    segments: Mutex<Segments>,
+}
+
+/// The states of all segments; those of operations that are gone are swept out now and then.
+#[derive(Default)]
+struct Segments {
+    states: Vec<Weak<SegmentStates>>,
+    /// How many there may be before the next sweep.
+    sweep_at: usize,
+}
+
+impl Segments {
+    fn push(&mut self, states: Weak<SegmentStates>) {
+        if self.states.len() >= self.sweep_at {
+            self.states.retain(|states| states.strong_count() > 0);
+            // As many again come in before the list is gone through again.
+            self.sweep_at = 2 * self.states.len() + 16;
+        }
+        self.states.push(states);
+    }
 }
 
 impl HeldMemory {
     fn segment(&self) -> Arc<SegmentStates> {
         let states = Arc::default();
-        let mut segments = lock(&self.0.segments);
-        segments.retain(|segment| segment.strong_count() > 0);
-        segments.push(Arc::downgrade(&states));
+        lock(&self.0.segments).push(Arc::downgrade(&states));
         states
     }
 
@@ -83,7 +100,7 @@ impl HeldMemory {
     /// Whether there is room then.
     fn make_room(&self, bytes: u64, limit: u64) -> bool {
         let segments = lock(&self.0.segments);
-        for states in segments.iter().filter_map(Weak::upgrade) {
+        for states in segments.states.iter().filter_map(Weak::upgrade) {
             if self.has_room(bytes, limit) {
                 break;
             }
@@ -433,5 +450,25 @@ fn not_planned(error: LoadError) -> ExecuteError {
         backend: None,
         layers: Vec::new(),
         source: BackendError::new(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_that_are_gone_are_swept_out_and_others_stay() {
+        let memory = HeldMemory::default();
+        let kept: Vec<_> = (0..100).map(|_| memory.segment()).collect();
+        for _ in 0..10_000 {
+            memory.segment();
+        }
+        let count = lock(&memory.0.segments).states.len();
+        // At most twice those that stay, and 16 more.
+        assert!((kept.len()..=216).contains(&count), "{count}");
+        let states = lock(&memory.0.segments);
+        let alive = states.states.iter().filter(|s| s.strong_count() > 0);
+        assert_eq!(alive.count(), kept.len());
     }
 }

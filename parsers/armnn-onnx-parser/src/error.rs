@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use armnn_network::NetworkError;
+pub(crate) use armnn_network::ShownName as Short;
 
 /// Why an ONNX model was not read.
 #[derive(Debug, thiserror::Error)]
@@ -115,16 +116,10 @@ pub enum OnnxParserError {
 }
 
 /// Everything in a model that is not supported.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Refusals {
-    /// Operators that are not supported at all, each type and version once, in the order of their
-    /// first use.
-    pub operators: Vec<UnsupportedOperator>,
-    /// Uses of supported operators, and values, that are not supported; the first hundred.
-    pub uses: Vec<UnsupportedUse>,
-    /// How many more uses there are.
-    pub more_uses: usize,
-}
+pub type Refusals = armnn_network::Refusals<UnsupportedOperator, Place>;
+
+/// Something about a node or a value that is not supported.
+pub type UnsupportedUse = armnn_network::UnsupportedUse<Place>;
 
 /// An operator type that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,47 +134,6 @@ pub struct UnsupportedOperator {
     pub count: usize,
     /// The first of them.
     pub first: Place,
-}
-
-/// Something about a node or a value that is not supported.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnsupportedUse {
-    /// Where in the model.
-    pub place: Place,
-    /// What it is.
-    pub reason: String,
-}
-
-impl Refusals {
-    /// Whether everything is supported.
-    pub fn is_empty(&self) -> bool {
-        self.operators.is_empty() && self.uses.is_empty()
-    }
-}
-
-impl fmt::Display for Refusals {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.operators.is_empty() {
-            f.write_str("operators that are not supported: ")?;
-        }
-        for (index, operator) in self.operators.iter().enumerate() {
-            let separator = if index == 0 { "" } else { ", " };
-            write!(f, "{separator}{operator}")?;
-        }
-        if self.uses.is_empty() {
-            return Ok(());
-        }
-        let separator = if self.operators.is_empty() { "" } else { "; " };
-        write!(f, "{separator}uses that are not supported: ")?;
-        for (index, unsupported) in self.uses.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "; " };
-            write!(f, "{separator}{}{}", unsupported.place, unsupported.reason)?;
-        }
-        match self.more_uses {
-            0 => Ok(()),
-            more => write!(f, "; and {more} more"),
-        }
-    }
 }
 
 impl fmt::Display for UnsupportedOperator {
@@ -252,24 +206,6 @@ impl fmt::Display for Place {
             Ok(())
         } else {
             f.write_str(": ")
-        }
-    }
-}
-
-/// A name from a file, fit for a message: without control characters, and not endless.
-pub(crate) struct Short<'a>(pub(crate) &'a str);
-
-impl fmt::Display for Short<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const LONGEST: usize = 120;
-        let mut characters = self.0.chars();
-        for character in characters.by_ref().take(LONGEST) {
-            write!(f, "{}", character.escape_debug())?;
-        }
-        if characters.next().is_some() {
-            f.write_str("…")
-        } else {
-            Ok(())
         }
     }
 }
@@ -380,9 +316,8 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_name_is_cut_in_messages_and_in_copies() {
+    fn an_endless_name_is_cut_in_copies() {
         let name = "é".repeat(500);
-        assert_eq!(Short(&name).to_string().chars().count(), 121);
         assert_eq!(cut(&name).len(), 256);
         assert_eq!(cut("short"), "short");
     }

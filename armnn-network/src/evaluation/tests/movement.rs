@@ -143,7 +143,13 @@ fn dimensions_are_reduced() {
     assert_eq!(reduce(Op::Mean, &[1], &[2]), some(&[2, 2]));
     assert_eq!(reduce(Op::SumSquare, &[1], &[2]), some(&[14, 90]));
     assert_eq!(reduce(Op::L1, &[1], &[2]), some(&[6, 16]));
+    // Each element by itself, as ONNX Runtime 1.32 has it, too.
     assert_eq!(reduce(Op::Sum, &[], &[2, 3]), some(&[1, 2, 3, 4, -5, 7]));
+    assert_eq!(
+        reduce(Op::SumSquare, &[], &[2, 3]),
+        some(&[1, 4, 9, 16, 25, 49])
+    );
+    assert_eq!(reduce(Op::L1, &[], &[2, 3]), some(&[1, 2, 3, 4, 5, 7]));
 
     let sum = ReduceDescriptor::new(Op::Sum, &[1], true).unwrap();
     let partly = ints(&[2, 2], &[1, -999, 3, 4]);

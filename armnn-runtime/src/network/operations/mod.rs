@@ -38,7 +38,9 @@ pub(super) fn execute(
         RuntimeOperation::Sequence(operation) => {
             sequence::execute(&layer, operation, run.memory_limit).map(|value| vec![value])
         }
-        RuntimeOperation::Strings(operation) => strings::execute(&layer, operation),
+        RuntimeOperation::Strings(operation) => {
+            strings::execute(&layer, operation, run.memory_limit)
+        }
         RuntimeOperation::Random(operation) => random::execute(&layer, operation, run),
         RuntimeOperation::CountNgrams(counter) => {
             ngrams::execute(&layer, counter, run.memory_limit)

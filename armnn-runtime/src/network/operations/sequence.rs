@@ -82,13 +82,19 @@ pub(super) fn execute(
 /// A sequence of tensors. Others do not go into one: loops could nest them without end.
 fn sequence(layer: &Layer<'_>, values: Vec<Value>, memory_limit: u64) -> Result<Value> {
     let mut bytes = 0u64;
-    // A tensor that is there many times takes memory once.
+    // What is there many times takes memory once.
     let mut counted = HashSet::new();
     for value in &values {
         let len = match value {
-            Value::Tensor(tensor) if !counted.insert(Arc::as_ptr(tensor)) => 0,
+            Value::Tensor(tensor) if !counted.insert(Arc::as_ptr(tensor).cast::<u8>()) => 0,
             Value::Tensor(tensor) => tensor.bytes().len() as u64,
-            Value::Strings(strings) => strings.strings().iter().map(|s| s.len() as u64).sum(),
+            Value::Strings(strings) if !counted.insert(Arc::as_ptr(strings).cast()) => 0,
+            Value::Strings(strings) => {
+                let strings = strings.strings().iter();
+                strings
+                    .map(|s| (s.len() + size_of::<String>()) as u64)
+                    .sum()
+            }
             other => {
                 return Err(layer.failed(format!(
                     "only tensors can be in a sequence, not {}",

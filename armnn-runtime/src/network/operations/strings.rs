@@ -1,4 +1,7 @@
-//! Tensors of strings.
+//! Tensors of strings. What one operation gives is within the memory limit, so that loops cannot make
+//! strings longer without end.
+
+use std::collections::HashSet;
 
 use armnn_backend_api::{DataType, Shape, TensorInfo};
 use armnn_network::{LetterCase, StringOperation};
@@ -6,28 +9,42 @@ use armnn_network::{LetterCase, StringOperation};
 use super::{Layer, Result};
 use crate::value::{StringTensor, Value};
 
-pub(super) fn execute(layer: &Layer<'_>, operation: &StringOperation) -> Result<Vec<Value>> {
+pub(super) fn execute(
+    layer: &Layer<'_>,
+    operation: &StringOperation,
+    memory_limit: u64,
+) -> Result<Vec<Value>> {
     match operation {
         StringOperation::Constant {
             shape,
             strings: all,
         } => Ok(vec![strings(layer, *shape, all.clone())?]),
         StringOperation::Equal => {
-            let (shape, equal) = pairs(layer, |x, y| u8::from(x == y))?;
+            let mut room = Room::new(layer, memory_limit);
+            let (shape, equal) = pairs(layer, |x, y| {
+                room.take(1)?;
+                Ok(u8::from(x == y))
+            })?;
             let mut tensor = layer.new_tensor(TensorInfo::new(DataType::Boolean, shape))?;
             tensor.bytes_mut().copy_from_slice(&equal);
             Ok(vec![tensor.into()])
         }
         StringOperation::Concat => {
-            let (shape, joined) = pairs(layer, |x, y| [x, y].concat())?;
+            let mut room = Room::new(layer, memory_limit);
+            let (shape, joined) = pairs(layer, |x, y| {
+                room.take_string(x.len().saturating_add(y.len()))?;
+                Ok([x, y].concat())
+            })?;
             Ok(vec![strings(layer, shape, joined)?])
         }
         StringOperation::Normalize {
             case,
             is_case_sensitive,
             stop_words,
-        } => normalize(layer, *case, *is_case_sensitive, stop_words),
-        StringOperation::Split { delimiter, most } => split(layer, delimiter.as_deref(), *most),
+        } => normalize(layer, *case, *is_case_sensitive, stop_words, memory_limit),
+        StringOperation::Split { delimiter, most } => {
+            split(layer, delimiter.as_deref(), *most, memory_limit)
+        }
         StringOperation::Match(pattern) => {
             let input = input(layer, 0)?;
             let info = TensorInfo::new(DataType::Boolean, input.shape());
@@ -78,8 +95,44 @@ fn strings(layer: &Layer<'_>, shape: Shape, strings: Vec<String>) -> Result<Valu
         .ok_or_else(|| layer.failed(format!("there are not as many strings as {shape} says")))
 }
 
+/// What is left of the memory limit for one result.
+struct Room<'a> {
+    layer: &'a Layer<'a>,
+    limit: u64,
+    taken: u64,
+}
+
+impl<'a> Room<'a> {
+    fn new(layer: &'a Layer<'a>, limit: u64) -> Self {
+        Self {
+            layer,
+            limit,
+            taken: 0,
+        }
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<()> {
+        self.taken = self.taken.saturating_add(bytes as u64);
+        match self.taken <= self.limit {
+            true => Ok(()),
+            false => Err(self.layer.failed(format!(
+                "what it gives is larger than the memory limit of {} bytes",
+                self.limit
+            ))),
+        }
+    }
+
+    /// Takes a string of so many bytes.
+    fn take_string(&mut self, len: usize) -> Result<()> {
+        self.take(len.saturating_add(size_of::<String>()))
+    }
+}
+
 /// Something of each pair of both inputs, which broadcast, and the shape.
-fn pairs<T>(layer: &Layer<'_>, f: impl Fn(&str, &str) -> T) -> Result<(Shape, Vec<T>)> {
+fn pairs<T>(
+    layer: &Layer<'_>,
+    mut f: impl FnMut(&str, &str) -> Result<T>,
+) -> Result<(Shape, Vec<T>)> {
     let (x, y) = (input(layer, 0)?, input(layer, 1)?);
     let rank = x.shape().rank().max(y.shape().rank());
     let size = |shape: &Shape, axis: usize| match (axis + shape.rank()).checked_sub(rank) {
@@ -114,15 +167,14 @@ fn pairs<T>(layer: &Layer<'_>, f: impl Fn(&str, &str) -> T) -> Result<(Shape, Ve
     let shape = Shape::new(&signed).map_err(|e| layer.failed(e.to_string()))?;
     let count = dims.iter().try_fold(1usize, |n, &dim| n.checked_mul(dim));
     let count = count.ok_or_else(|| layer.failed(format!("{shape} is too large")))?;
+    // Grows, as there may be no room for all of them.
     let mut all = Vec::new();
-    all.try_reserve(count)
-        .map_err(|_| layer.failed(format!("not enough memory for {shape}")))?;
     for position in 0..count {
         let of = |tensor: &'_ StringTensor| place(&tensor.shape(), position);
         let (Some(a), Some(b)) = (x.strings().get(of(x)), y.strings().get(of(y))) else {
             return Err(layer.failed("a string is missing"));
         };
-        all.push(f(a, b));
+        all.push(f(a, b)?);
     }
     Ok((shape, all))
 }
@@ -132,6 +184,7 @@ fn normalize(
     case: LetterCase,
     is_case_sensitive: bool,
     stop_words: &[String],
+    memory_limit: u64,
 ) -> Result<Vec<Value>> {
     let input = input(layer, 0)?;
     let mut dims = input.shape().dims().to_vec();
@@ -139,17 +192,25 @@ fn normalize(
         let problem = format!("a list, or one row, is needed, not {}", input.shape());
         return Err(layer.failed(problem));
     }
-    let folded: Vec<String> = stop_words.iter().map(|word| word.to_lowercase()).collect();
-    let stays = |text: &&String| match is_case_sensitive {
-        true => !stop_words.contains(text),
-        false => !folded.contains(&text.to_lowercase()),
+    let folded = |word: &String| match is_case_sensitive {
+        true => word.clone(),
+        false => word.to_lowercase(),
     };
-    let changed = |text: &String| match case {
-        LetterCase::AsIs => text.clone(),
-        LetterCase::Lower => text.to_lowercase(),
-        LetterCase::Upper => text.to_uppercase(),
-    };
-    let mut kept: Vec<String> = input.strings().iter().filter(stays).map(changed).collect();
+    let left_out: HashSet<String> = stop_words.iter().map(folded).collect();
+    let mut room = Room::new(layer, memory_limit);
+    let mut kept = Vec::new();
+    for text in input.strings() {
+        if left_out.contains(&folded(text)) {
+            continue;
+        }
+        let changed = match case {
+            LetterCase::AsIs => text.clone(),
+            LetterCase::Lower => text.to_lowercase(),
+            LetterCase::Upper => text.to_uppercase(),
+        };
+        room.take_string(changed.len())?;
+        kept.push(changed);
+    }
     if kept.is_empty() {
         kept.push(String::new());
     }
@@ -160,7 +221,12 @@ fn normalize(
     Ok(vec![strings(layer, shape, kept)?])
 }
 
-fn split(layer: &Layer<'_>, delimiter: Option<&str>, most: Option<usize>) -> Result<Vec<Value>> {
+fn split(
+    layer: &Layer<'_>,
+    delimiter: Option<&str>,
+    most: Option<usize>,
+    memory_limit: u64,
+) -> Result<Vec<Value>> {
     let input = input(layer, 0)?;
     let all: Vec<Vec<&str>> = input
         .strings()
@@ -170,6 +236,9 @@ fn split(layer: &Layer<'_>, delimiter: Option<&str>, most: Option<usize>) -> Res
     let widest = all.iter().map(Vec::len).max().unwrap_or(0);
     let count = all.len().checked_mul(widest);
     let count = count.ok_or_else(|| layer.failed("there are too many parts"))?;
+    let mut room = Room::new(layer, memory_limit);
+    room.take(count.saturating_mul(size_of::<String>()))?;
+    room.take(input.strings().iter().map(String::len).sum())?;
     let mut filled = Vec::new();
     filled
         .try_reserve(count)

@@ -135,7 +135,9 @@ impl Detection {
         if self.d.use_regular_nms == 1 {
             // Each class by itself, and the best of all.
             in_a_row = 1;
-            for class in 0..self.classes {
+            // Without boxes there may be any number of classes.
+            let classes = if self.n_boxes == 0 { 0 } else { self.classes };
+            for class in 0..classes {
                 for (index, score) in class_scores.iter_mut().enumerate() {
                     *score = scores.of(index, class);
                 }
@@ -312,6 +314,26 @@ mod tests {
             .output(DataType::Float32, [1]);
         let found = call.run();
         [0, 1, 2, 3].map(|i| found.elements(i))
+    }
+
+    #[test]
+    fn without_boxes_nothing_is_detected_whatever_number_of_classes_there_is() {
+        let d = DetectionPostProcessDescriptor {
+            num_classes: u32::MAX,
+            use_regular_nms: 1,
+            ..DESCRIPTOR
+        };
+        let call = Call::new(d)
+            .input(f32s([1, 0, 4], &[]))
+            .input(f32s([1, 0, d.num_classes.into()], &[]))
+            .input(f32s([0, 4], &[]))
+            .output(DataType::Float32, [1, 3, 4])
+            .output(DataType::Float32, [1, 3])
+            .output(DataType::Float32, [1, 3])
+            .output(DataType::Float32, [1]);
+        let found = call.run();
+        assert_eq!(found.elements::<f32>(0), [0.0; 12]);
+        assert_eq!(found.elements::<f32>(3), [0.0]);
     }
 
     #[test]

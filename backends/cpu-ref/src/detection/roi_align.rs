@@ -72,8 +72,10 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &RoiAlignDescriptor) -> Result<B
             let at = usize::try_from(batch).ok().filter(|&b| b < batches);
             let at = at.ok_or_else(|| outside(batch, batches))?;
             let bins = Bins::new(&d, region).ok_or_else(|| too_large(i))?;
-            let planes = x[at * channels * height * width..].chunks_exact(height * width);
-            for (plane, out) in planes.zip(out.chunks_exact_mut(out_h * out_w)) {
+            for (channel, out) in out.chunks_exact_mut(out_h * out_w).enumerate() {
+                // Of an image without elements, all samples are outside.
+                let area = height * width;
+                let plane = &x[(at * channels + channel) * area..][..area];
                 for (position, out) in out.iter_mut().enumerate() {
                     let bin = (position / out_w, position % out_w);
                     *out = bins.value(&d, bin, plane, height, width);
@@ -278,6 +280,22 @@ mod tests {
             0.261475, 0.482422, 0.365295, 0.324921, 0.225342, 0.538086, 0.196106, 0.196106,
         ];
         assert_close(&aligned(PoolingAlgorithm::Max, 0, 0), &expected, 2e-6);
+    }
+
+    #[test]
+    fn all_samples_of_an_image_without_elements_are_outside() {
+        for algorithm in [PoolingAlgorithm::Average, PoolingAlgorithm::Max] {
+            let d = RoiAlignDescriptor {
+                pool_type: algorithm.0,
+                ..RoiAlignDescriptor::new(1, 2, 1.0)
+            };
+            let call = Call::new(d)
+                .input(f32s([1, 1, 0, 3], &[]))
+                .input(f32s([1, 4], &[0.0, 0.0, 2.0, 2.0]))
+                .input(typed(DataType::Signed64, [1], &[0i64]))
+                .output(DataType::Float32, [1, 1, 1, 2]);
+            assert_eq!(call.run().f32s(), [0.0, 0.0]);
+        }
     }
 
     #[test]

@@ -137,11 +137,10 @@ impl Blocks {
     /// For each position in a block, where its elements start in the deep and in the wide tensor,
     /// and how many there are along each dimension.
     fn copies(&self) -> impl Iterator<Item = (usize, usize, Vec<usize>)> + '_ {
-        // With an empty batch there may be more positions than could be gone through.
-        let n_positions = if self.wide[0] == 0 {
-            0
-        } else {
-            self.n_positions
+        // Where nothing is copied there may be more positions than could be gone through.
+        let n_positions = match self.wide.contains(&0) || self.deep.contains(&0) {
+            true => 0,
+            false => self.n_positions,
         };
         (0..n_positions).filter_map(|position| self.copy(position))
     }
@@ -320,11 +319,16 @@ mod tests {
             ],
         );
         let wide = counting(&[1, 4, 4, 1]);
-        let found = moved(d, deep.clone(), &[1, 4, 4, 1]).run().f32s();
+        let found = moved(d, deep, &[1, 4, 4, 1]).run().f32s();
         assert_eq!(found, (1..=16).map(|i| i as f32).collect::<Vec<_>>());
-        let found = moved(back, wide.clone(), &[4, 2, 2, 1]).run();
-        assert_eq!(found.f32s(), moved(back, wide, &[4, 2, 2, 1]).run().f32s());
-        assert_eq!(found.f32s()[..4], [1.0, 3.0, 9.0, 11.0]);
+        let found = moved(back, wide, &[4, 2, 2, 1]).run().f32s();
+        assert_eq!(
+            found,
+            [
+                1.0, 3.0, 9.0, 11.0, 2.0, 4.0, 10.0, 12.0, 5.0, 7.0, 13.0, 15.0, 6.0, 8.0, 14.0,
+                16.0,
+            ]
+        );
         // [2, 4] padded with two columns in front, to batches of [2, 3] columns each.
         let mut padded = SpaceToBatchNdDescriptor::new(1, &[2, 2]).unwrap();
         padded.pad_before[1] = 2;
@@ -340,6 +344,23 @@ mod tests {
         let input = f32s([8, 1, 3, 1], &expected);
         let found = moved(cropped, input, &[2, 2, 4, 1]).run().f32s();
         assert_eq!(found, (1..=16).map(|i| i as f32).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn without_elements_there_may_be_any_number_of_blocks() {
+        let large = 1u32 << 31;
+        let back = SpaceToBatchNdDescriptor::new(1, &[large]).unwrap();
+        let deep = i64::from(large);
+        let found = moved(back, f32s([1, 0, 3], &[]), &[deep, 0, 3]).run();
+        assert!(found.f32s().is_empty());
+        let d = BatchToSpaceNdDescriptor::new(1, &[large]).unwrap();
+        let found = moved(d, f32s([deep, 0, 3], &[]), &[1, 0, 3]).run();
+        assert!(found.f32s().is_empty());
+        // Of padding alone, all is 0.
+        let mut padded = SpaceToBatchNdDescriptor::new(1, &[2]).unwrap();
+        padded.pad_before[0] = 2;
+        let found = moved(padded, f32s([1, 0, 2], &[]), &[2, 1, 2]).run().f32s();
+        assert_eq!(found, [0.0; 4]);
     }
 
     #[test]

@@ -38,10 +38,20 @@ pub(crate) fn workload(layer: LayerView<'_>, _: &RangeDescriptor) -> Result<Box<
 }
 
 fn of_numbers<N: Step>(layer: LayerView<'_>) -> Result<Box<dyn Workload>> {
-    workload_function(layer, 0, |call| {
+    let known = match output(layer, 0)? {
+        tensor if tensor.shape().is_known() => Some(num_elements(layer, tensor)?),
+        _ => None,
+    };
+    workload_function(layer, 0, move |call| {
         let [start, limit, delta] = [0, 1, 2].map(|i| call.input::<N::Stored>(i));
         let [start, limit, delta] = [start?[0], limit?[0], delta?[0]].map(N::load);
         let steps = N::steps(start, limit, delta)?;
+        // Formats round the quotient of real numbers in different ways, and by one step at most. The
+        // host knows which.
+        let steps = match known {
+            Some(known) if N::IS_ROUNDED && known.abs_diff(steps) == 1 => known,
+            _ => steps,
+        };
         let out = call.allocate::<N::Stored>(0, &[steps])?;
         for (i, out) in out.iter_mut().enumerate() {
             *out = N::at(start, delta, i).store();
@@ -52,6 +62,9 @@ fn of_numbers<N: Step>(layer: LayerView<'_>) -> Result<Box<dyn Workload>> {
 
 /// Numbers that a range is made of.
 trait Step: Number {
+    /// Whether the number of steps is that of a rounded quotient.
+    const IS_ROUNDED: bool;
+
     /// How many there are from `start` on before `limit`.
     fn steps(start: Self, limit: Self, delta: Self) -> Result<usize>;
 
@@ -73,6 +86,8 @@ fn float_steps(start: f64, limit: f64, delta: f64) -> Result<usize> {
 }
 
 impl Step for f32 {
+    const IS_ROUNDED: bool = true;
+
     fn steps(start: Self, limit: Self, delta: Self) -> Result<usize> {
         float_steps(start.into(), limit.into(), delta.into())
     }
@@ -83,6 +98,8 @@ impl Step for f32 {
 }
 
 impl Step for f64 {
+    const IS_ROUNDED: bool = true;
+
     fn steps(start: Self, limit: Self, delta: Self) -> Result<usize> {
         float_steps(start, limit, delta)
     }
@@ -95,6 +112,8 @@ impl Step for f64 {
 macro_rules! halves {
     ($($T:ty)*) => {$(
         impl Step for $T {
+            const IS_ROUNDED: bool = true;
+
             fn steps(start: Self, limit: Self, delta: Self) -> Result<usize> {
                 float_steps(start.into(), limit.into(), delta.into())
             }
@@ -110,6 +129,8 @@ halves! { f16 bf16 }
 macro_rules! integers {
     ($($T:ty)*) => {$(
         impl Step for $T {
+            const IS_ROUNDED: bool = false;
+
             fn steps(start: Self, limit: Self, delta: Self) -> Result<usize> {
                 let (start, limit, delta) =
                     (i128::from(start), i128::from(limit), i128::from(delta));
@@ -155,6 +176,22 @@ mod tests {
         assert!(range(0.0, 1.0, 0.0).error().contains("delta is 0"));
         assert!(range(0.0, f32::NAN, 1.0).error().contains("no end"));
         assert!(range(0.0, f32::INFINITY, 1.0).error().contains("no end"));
+    }
+
+    #[test]
+    fn the_host_may_have_rounded_the_number_of_steps_of_real_numbers() {
+        // 0.6000000238 / 0.2000000030 = 3.0000000745, which is 3 in Float32.
+        let counted = |out: [i64; 1]| {
+            let call = Call::new(RangeDescriptor::new())
+                .input(f32s([], &[0.0]))
+                .input(f32s([], &[0.6]))
+                .input(f32s([], &[0.2]));
+            call.output(DataType::Float32, out)
+        };
+        assert_eq!(counted([3]).run().f32s(), [0.0, 0.2, 0.4]);
+        assert_eq!(counted([4]).run().f32s(), [0.0, 0.2, 0.4, 0.6]);
+        assert_eq!(counted([-1]).run().shape(0), [4]);
+        assert!(counted([2]).error().contains("the data lead to [4]"));
     }
 
     #[test]

@@ -107,101 +107,55 @@ macro_rules! integers {
 }
 integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
 
-impl Number for f32 {
-    type Stored = Self;
-    const ZERO: Self = 0.0;
-    const ONE: Self = 1.0;
+macro_rules! floats {
+    ($($T:ty)*) => {$(
+        impl Number for $T {
+            type Stored = Self;
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
 
-    fn load(stored: Self) -> Self {
-        stored
-    }
+            fn load(stored: Self) -> Self {
+                stored
+            }
 
-    fn store(self) -> Self {
-        self
-    }
+            fn store(self) -> Self {
+                self
+            }
 
-    fn from_i32(number: i32) -> Self {
-        number as Self
-    }
+            fn from_i32(number: i32) -> Self {
+                number as Self
+            }
 
-    #[inline]
-    fn is_nan(self) -> bool {
-        Self::is_nan(self)
-    }
+            #[inline]
+            fn is_nan(self) -> bool {
+                Self::is_nan(self)
+            }
 
-    fn ordinal(self) -> u64 {
-        if self.is_nan() {
-            return u64::MAX;
+            fn ordinal(self) -> u64 {
+                if self.is_nan() {
+                    return u64::MAX;
+                }
+                // Without the sign of 0, and with those below 0 turned round, in as many bits.
+                let sign = 1 << (8 * size_of::<Self>() - 1);
+                let bits = (self + 0.0).to_bits();
+                u64::from(if bits & sign == 0 { bits | sign } else { !bits })
+            }
+
+            fn add(self, other: Self) -> Self {
+                self + other
+            }
+
+            fn sub(self, other: Self) -> Self {
+                self - other
+            }
+
+            fn mul(self, other: Self) -> Self {
+                self * other
+            }
         }
-        // Without the sign of 0, and with those below 0 turned round.
-        let bits = (self + 0.0).to_bits();
-        u64::from(if bits >> 31 == 1 {
-            !bits
-        } else {
-            bits | 1 << 31
-        })
-    }
-
-    fn add(self, other: Self) -> Self {
-        self + other
-    }
-
-    fn sub(self, other: Self) -> Self {
-        self - other
-    }
-
-    fn mul(self, other: Self) -> Self {
-        self * other
-    }
+    )*};
 }
-
-impl Number for f64 {
-    type Stored = Self;
-    const ZERO: Self = 0.0;
-    const ONE: Self = 1.0;
-
-    fn load(stored: Self) -> Self {
-        stored
-    }
-
-    fn store(self) -> Self {
-        self
-    }
-
-    fn from_i32(number: i32) -> Self {
-        number as Self
-    }
-
-    #[inline]
-    fn is_nan(self) -> bool {
-        Self::is_nan(self)
-    }
-
-    fn ordinal(self) -> u64 {
-        if self.is_nan() {
-            return u64::MAX;
-        }
-        // Without the sign of 0, and with those below 0 turned round.
-        let bits = (self + 0.0).to_bits();
-        if bits >> 63 == 1 {
-            !bits
-        } else {
-            bits | 1 << 63
-        }
-    }
-
-    fn add(self, other: Self) -> Self {
-        self + other
-    }
-
-    fn sub(self, other: Self) -> Self {
-        self - other
-    }
-
-    fn mul(self, other: Self) -> Self {
-        self * other
-    }
-}
+floats! { f32 f64 }
 
 macro_rules! halves {
     ($($T:ty)*) => {$(

@@ -60,7 +60,7 @@ pub(crate) fn workload(
             .collect(),
     };
     if d.method() != InterpolationMethod::Nearest {
-        return float_workload(layer, Interpolation::new(d, axes, &from, &to));
+        return float_workload(layer, Interpolation::new(d, axes, &from, &to)?);
     }
     let nearest: Vec<Vec<Option<usize>>> = axes.iter().map(|axis| axis.nearest(d)).collect();
     let strides: Vec<usize> = dense_strides(&from).iter().map(|&s| s as usize).collect();
@@ -169,7 +169,10 @@ impl Axis {
     }
 
     /// Elements that each result is made of, and their weights.
-    fn taps(&self, d: &InterpolateDescriptor) -> Taps {
+    ///
+    /// # Errors
+    /// When there are far more of them than a scale leads to that these sizes follow from.
+    fn taps(&self, d: &InterpolateDescriptor) -> Result<Taps> {
         let is_cubic = d.method() == InterpolationMethod::Cubic;
         let scale = if d.antialias == 1 {
             self.scale.min(1.0)
@@ -178,7 +181,16 @@ impl Axis {
         };
         let reach = if is_cubic { 2.0 } else { 1.0 };
         // The first tap, counted from the element below the position, and how many there are.
-        let first = (-reach / scale).floor() as i64 + 1;
+        let first = (-reach / scale).floor() + 1.0;
+        // To a smaller size, about two reaches for each element of the input.
+        let in_all = f64::from(2.0 - 2.0 * first) * self.to as f64;
+        if in_all > 64.0 * (self.from as f64 + self.to as f64) {
+            return Err(invalid(format_args!(
+                "the scale {scale} does not lead from {} elements to {}",
+                self.from, self.to
+            )));
+        }
+        let first = first as i64;
         let n_taps = (2 - 2 * first) as usize;
         let mut taps = Taps {
             n_taps,
@@ -197,7 +209,7 @@ impl Axis {
                     true => cubic(distance, d.cubic_coefficient),
                     false => (1.0 - distance).max(0.0),
                 };
-                let index = below as i64 + k;
+                let index = (below as i64).saturating_add(k);
                 let inside = (0..self.from as i64).contains(&index);
                 let index = index.clamp(0, self.from as i64 - 1) as usize;
                 taps.indices.push(index);
@@ -215,7 +227,7 @@ impl Axis {
                 }
             }
         }
-        taps
+        Ok(taps)
     }
 }
 
@@ -248,7 +260,12 @@ struct Interpolation {
 }
 
 impl Interpolation {
-    fn new(d: &InterpolateDescriptor, axes: Vec<Axis>, from: &[usize], to: &[usize]) -> Self {
+    fn new(
+        d: &InterpolateDescriptor,
+        axes: Vec<Axis>,
+        from: &[usize],
+        to: &[usize],
+    ) -> Result<Self> {
         let mut sizes = from.to_vec();
         let (mut passes, mut longest) = (vec![], 0);
         for (i, axis) in axes
@@ -257,7 +274,7 @@ impl Interpolation {
             .filter(|(_, axis)| !axis.is_unchanged)
         {
             let inner = sizes[i + 1..].iter().product();
-            passes.push((axis.from, axis.to, inner, axis.taps(d)));
+            passes.push((axis.from, axis.to, inner, axis.taps(d)?));
             sizes[i] = to[i];
             longest = longest.max(sizes.iter().product());
         }
@@ -266,12 +283,12 @@ impl Interpolation {
             .map(|axis| axis.positions.iter().map(Option::is_none).collect())
             .collect();
         let none_is_outside = !outside.iter().flatten().any(|&is_outside| is_outside);
-        Self {
+        Ok(Self {
             passes,
             longest,
             outside: if none_is_outside { vec![] } else { outside },
             extrapolation_value: d.extrapolation_value,
-        }
+        })
     }
 }
 
@@ -390,6 +407,35 @@ mod tests {
             ..half
         };
         assert_close(&resized(antialias, 3), &[1.818182, 3.0, 6.363636], 2e-6);
+    }
+
+    #[test]
+    fn a_scale_far_from_that_of_the_sizes_leads_to_the_border_or_is_an_error() {
+        // Positions are far behind the end.
+        for scale in [1e-30, f32::from_bits(1)] {
+            for method in [Method::Linear, Method::Cubic, Method::Nearest] {
+                let mut d = descriptor(method, Coordinates::Asymmetric);
+                d.scales[1] = scale;
+                d.antialias = u32::from(method != Method::Nearest);
+                let call = Call::new(d)
+                    .input(f32s([1, 4], &[1.0, 4.0, 2.0, 8.0]))
+                    .output(DataType::Float32, [1, 3]);
+                if d.antialias == 1 {
+                    // Each result would be a sum over 1e30 elements.
+                    let error = call.error();
+                    assert!(
+                        error.contains("does not lead from 4 elements to 3"),
+                        "{error}"
+                    );
+                } else {
+                    assert_eq!(call.run().f32s(), [1.0, 8.0, 8.0]);
+                }
+            }
+        }
+        let mut linear = descriptor(Method::Linear, Coordinates::Asymmetric);
+        linear.scales[1] = 1e-30;
+        // Position 1e30 lies between two copies of the last element, one of which counts.
+        assert_eq!(resized(linear, 2), [1.0, 8.0]);
     }
 
     #[test]

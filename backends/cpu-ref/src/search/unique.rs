@@ -94,6 +94,10 @@ impl Slices {
     }
 
     fn compare(&self, ordinals: &[u64], x: u64, y: u64) -> Ordering {
+        if self.inner == 0 {
+            // There may be any number of slices of nothing.
+            return Ordering::Equal;
+        }
         for outer in 0..self.outer {
             let slice = |i: u64| {
                 let at = (outer * self.count + i as usize) * self.inner;
@@ -176,6 +180,23 @@ mod tests {
         assert_eq!(found.elements::<i64>(1), [1, 0, 3, 4]);
         assert_eq!(found.elements::<i64>(2), [1, 0, 0, 2, 3, 2]);
         assert_eq!(found.elements::<i64>(3), [2, 1, 2, 1]);
+    }
+
+    #[test]
+    fn slices_of_nothing_are_equal_however_many_parts_they_have() {
+        // As numpy.unique of zeros of shape [3, 5, 0] along axis 1.
+        let many = 1 << 50;
+        let input = f32s([many, 5, 0], &[]);
+        let found = unique(
+            UniqueDescriptor::new(Some(1), true),
+            input,
+            &[many, -1, 0],
+            5,
+        );
+        assert_eq!(found.shape(0), [many, 1, 0]);
+        assert_eq!(found.elements::<i64>(1), [0]);
+        assert_eq!(found.elements::<i64>(2), [0; 5]);
+        assert_eq!(found.elements::<i64>(3), [5]);
     }
 
     #[test]

@@ -1,17 +1,21 @@
 //! Rnn, Gru and Lstm, as ONNX defines them.
 
+mod cell;
+mod sizes;
+
 use armnn_backend_api::{
     ActivationFunction, DataType, GruDescriptor, LayerView, LstmDescriptor, RecurrentDirection,
     Result, RnnDescriptor, Workload,
 };
 
+pub(crate) use self::cell::multiply_add;
+use self::{
+    cell::{Cell, functions},
+    sizes::Sizes,
+};
 use crate::{
-    elementwise::activation::activate,
     numbers::float_tensors::{ScratchLen, float_function},
-    workloads::layer_checks::{
-        FLOATS, dims, dims_of_rank, input, invalid, output, require_input, require_named,
-        require_output,
-    },
+    workloads::layer_checks::{FLOATS, input, require_input, require_named, require_output},
 };
 
 fn check(layer: LayerView<'_>, direction: RecurrentDirection, functions: &[u32]) -> Result<()> {
@@ -145,188 +149,6 @@ pub(crate) fn lstm_workload(layer: LayerView<'_>, d: &LstmDescriptor) -> Result<
             cell.h[i] = output_gate[i] * state[i];
         }
     })
-}
-
-/// An activation function with its parameters.
-#[derive(Clone, Copy)]
-struct Function(ActivationFunction, f32, f32);
-
-fn functions(list: impl Iterator<Item = (ActivationFunction, f32, f32)>) -> [Function; 3] {
-    let mut functions = [Function(ActivationFunction::TanH, 1.0, 1.0); 3];
-    for (to, (function, a, b)) in functions.iter_mut().zip(list) {
-        *to = Function(function, a, b);
-    }
-    functions
-}
-
-/// Elements that a function is applied to at once.
-const AT_ONCE: usize = 64;
-
-impl Function {
-    /// In place, with arguments limited to -clip … clip, unless that is 0.
-    fn apply(self, clip: f32, values: &mut [f32]) {
-        for values in values.chunks_mut(AT_ONCE) {
-            let mut arguments = [0.0; AT_ONCE];
-            let arguments = &mut arguments[..values.len()];
-            arguments.copy_from_slice(values);
-            if clip > 0.0 {
-                arguments.iter_mut().for_each(|x| *x = x.clamp(-clip, clip));
-            }
-            activate(self.0, self.1, self.2, arguments, values);
-        }
-    }
-}
-
-/// Adds the products of a vector with the rows of a matrix.
-pub(crate) fn multiply_add(out: &mut [f32], x: &[f32], rows: &[f32]) {
-    if x.is_empty() {
-        return;
-    }
-    for (out, row) in out.iter_mut().zip(rows.chunks_exact(x.len())) {
-        *out += dot(x, row);
-    }
-}
-
-/// With several sums at once, which do not wait for each other.
-fn dot(x: &[f32], y: &[f32]) -> f32 {
-    let mut sums = [0.0; 8];
-    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
-    let rest = xs.remainder().iter().zip(ys.remainder());
-    let rest: f32 = rest.map(|(x, y)| x * y).sum();
-    for (x, y) in xs.zip(ys) {
-        for i in 0..8 {
-            sums[i] += x[i] * y[i];
-        }
-    }
-    sums.iter().sum::<f32>() + rest
-}
-
-struct Sizes {
-    time: usize,
-    batch: usize,
-    input: usize,
-    hidden: usize,
-    gates: usize,
-    directions: usize,
-    reverse_only: bool,
-    batch_first: bool,
-}
-
-impl Sizes {
-    fn new(
-        layer: LayerView<'_>,
-        direction: RecurrentDirection,
-        hidden: u32,
-        batch_first: u32,
-        gates: usize,
-    ) -> Result<Self> {
-        let [first, second, size] = dims_of_rank(layer, input(layer, 0)?)?;
-        let batch_first = batch_first == 1;
-        let (time, batch) = if batch_first {
-            (second, first)
-        } else {
-            (first, second)
-        };
-        let directions = match direction {
-            RecurrentDirection::Bidirectional => 2,
-            _ => 1,
-        };
-        let hidden = hidden as usize;
-        let fits = |position, expected: &[usize]| -> Result<bool> {
-            match layer.input(position) {
-                None => Ok(true),
-                Some(tensor) => Ok(dims(layer, tensor)? == expected),
-            }
-        };
-        let state = match batch_first {
-            true => [batch, directions, hidden],
-            false => [directions, batch, hidden],
-        };
-        let all = match batch_first {
-            true => [batch, time, directions, hidden],
-            false => [time, directions, batch, hidden],
-        };
-        let n_states = layer.output_indices().len().saturating_sub(1);
-        input(layer, 1)?;
-        input(layer, 2)?;
-        let mut fit = fits(1, &[directions, gates * hidden, size])?
-            && fits(2, &[directions, gates * hidden, hidden])?
-            && fits(3, &[directions, 2 * gates * hidden])?
-            && fits(4, &[batch])?
-            && fits(7, &[directions, 3 * hidden])?
-            && dims(layer, output(layer, 0)?)? == all;
-        for i in 0..n_states {
-            fit = fit && fits(5 + i, &state)? && dims(layer, output(layer, 1 + i)?)? == state;
-        }
-        if !fit {
-            return Err(invalid(format_args!(
-                "weights, states and outputs do not fit {time} steps, a batch of {batch}, \
-                 {size} inputs and {hidden} hidden numbers"
-            )));
-        }
-        Ok(Self {
-            time,
-            batch,
-            input: size,
-            hidden,
-            gates,
-            directions,
-            reverse_only: direction == RecurrentDirection::Reverse,
-            batch_first,
-        })
-    }
-
-    fn state(&self, direction: usize, batch: usize) -> usize {
-        let position = match self.batch_first {
-            true => batch * self.directions + direction,
-            false => direction * self.batch + batch,
-        };
-        position * self.hidden
-    }
-}
-
-/// One step of one sequence in one direction.
-struct Cell<'a> {
-    direction: usize,
-    hidden: usize,
-    x: &'a [f32],
-    weights: &'a [f32],
-    recurrent: &'a [f32],
-    bias: &'a [f32],
-    recurrent_bias: &'a [f32],
-    peephole: &'a [f32],
-    /// All gates, which are 0 at first.
-    gates: &'a mut [f32],
-    h: &'a mut [f32],
-    c: &'a mut [f32],
-    /// As long as the hidden state.
-    scratch: &'a mut [f32],
-}
-
-impl Cell<'_> {
-    /// Adds the products of the input with the weights of some gates, and their bias.
-    fn add_input(&mut self, first: usize, end: usize) {
-        let (first, end) = (first * self.hidden, end * self.hidden);
-        let gates = &mut self.gates[first..end];
-        multiply_add(gates, self.x, &self.weights[first * self.x.len()..]);
-        let bias = self.bias.get(first..).unwrap_or_default();
-        gates
-            .iter_mut()
-            .zip(bias)
-            .for_each(|(gate, bias)| *gate += bias);
-    }
-
-    /// Adds the products of the hidden state with the weights of some gates, and their bias.
-    fn add_recurrent(&mut self, first: usize, end: usize) {
-        let (first, end) = (first * self.hidden, end * self.hidden);
-        let gates = &mut self.gates[first..end];
-        multiply_add(gates, self.h, &self.recurrent[first * self.hidden..]);
-        let bias = self.recurrent_bias.get(first..).unwrap_or_default();
-        gates
-            .iter_mut()
-            .zip(bias)
-            .for_each(|(gate, bias)| *gate += bias);
-    }
 }
 
 fn workload(

@@ -135,6 +135,11 @@ pub(crate) fn workload(
              inputs, {cells} cells and {outputs} outputs"
         )));
     }
+    if (size, outputs) == (0, 0) {
+        return Err(invalid("it has neither inputs nor outputs"));
+    }
+    // Without a batch there may be any number of steps, of which none does anything.
+    let time = if batch == 0 { 0 } else { time };
     let sizes = Sizes {
         time,
         batch,
@@ -521,5 +526,25 @@ mod tests {
         // min(3, 2) and then at most 1.5; 1 and 1.
         assert_eq!(found.elements::<f32>(2), [1.5, 1.0]);
         assert_eq!(found.elements::<f32>(1), [1.0]);
+    }
+
+    #[test]
+    fn without_a_batch_there_may_be_any_number_of_steps() {
+        let steps = 1 << 50;
+        let mut call = Call::new(UnidirectionalSequenceLstmDescriptor::new(true))
+            .input(f32s([steps, 0, 1], &[]));
+        for position in 1..20 {
+            call = match position {
+                1..=8 => call.input(f32s([1, 1], &[1.0])),
+                12..=15 => call.input(f32s([1], &[1.0])),
+                18 | 19 => call.input(f32s([0, 1], &[])),
+                _ => call.absent(),
+            };
+        }
+        let call = call
+            .output(DataType::Float32, [0, 1])
+            .output(DataType::Float32, [0, 1])
+            .output(DataType::Float32, [steps, 0, 1]);
+        assert!(call.run().elements::<f32>(2).is_empty());
     }
 }

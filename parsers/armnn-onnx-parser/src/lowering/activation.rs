@@ -113,7 +113,6 @@ pub(super) fn shrink(c: &mut Context<'_, '_>) -> Result {
     c.bind_tensor(0, output)
 }
 
-/// 1 above the threshold, else 0, of ai.onnx.ml.
 /// The first input's Swish, times the second.
 pub(super) fn swiglu(c: &mut Context<'_, '_>) -> Result {
     let alpha = c.attributes.float("alpha", 1.0)?;
@@ -127,6 +126,7 @@ pub(super) fn swiglu(c: &mut Context<'_, '_>) -> Result {
     )
 }
 
+/// 1 above the threshold, else 0, of ai.onnx.ml.
 pub(super) fn binarizer(c: &mut Context<'_, '_>) -> Result {
     let threshold = c.attributes.float("threshold", 0.0)?;
     let x = c.input(0)?;

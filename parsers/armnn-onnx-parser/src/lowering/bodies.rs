@@ -184,9 +184,7 @@ impl<'m> Context<'_, 'm> {
                 inner.states[capture.inner] = state.clone();
             }
         }
-        let refused = inner.shared.refusals.operators.len()
-            + inner.shared.refusals.uses.len()
-            + inner.shared.refusals.more_uses;
+        let refused = inner.shared.refusals.count();
         let lowered = match graph.inputs.len() == count {
             true if within_budget => inner.nodes().map_err(Problem::from),
             true => Err(Problem::malformed(
@@ -198,8 +196,7 @@ impl<'m> Context<'_, 'm> {
             ))),
         };
         let finished = finish(&mut inner);
-        let refusals = &inner.shared.refusals;
-        let now = refusals.operators.len() + refusals.uses.len() + refusals.more_uses;
+        let now = inner.shared.refusals.count();
         self.lowering.shared = inner.shared;
         lowered?;
         if now > refused {

@@ -39,7 +39,13 @@ impl Constant {
     pub(super) fn integers(data_type: DataType, dims: &[i64], values: &[i64]) -> Self {
         let bytes = match data_type {
             DataType::Boolean => values.iter().map(|&n| u8::from(n != 0)).collect(),
-            DataType::Signed32 => little_endian(values, |n| (n as i32).to_le_bytes()),
+            DataType::Int8 | DataType::UInt8 => values.iter().map(|&n| n as u8).collect(),
+            DataType::Int16 | DataType::UInt16 => {
+                little_endian(values, |n| (n as i16).to_le_bytes())
+            }
+            DataType::Signed32 | DataType::UInt32 => {
+                little_endian(values, |n| (n as i32).to_le_bytes())
+            }
             _ => little_endian(values, i64::to_le_bytes),
         };
         Self {
@@ -112,6 +118,11 @@ impl Constant {
             DataType::Signed64 => each(8, |b| i64::from_le_bytes(array(b))),
             DataType::Signed32 => each(4, |b| i32::from_le_bytes(array(b)).into()),
             DataType::Int16 => each(2, |b| i16::from_le_bytes(array(b)).into()),
+            DataType::UInt64 => {
+                let fitting = |b| i64::try_from(u64::from_le_bytes(array(b)));
+                let values: Result<Vec<i64>, _> = self.bytes.chunks_exact(8).map(fitting).collect();
+                values.map_err(|_| Problem::unsupported(format!("{what} of 2^63 or more")))?
+            }
             DataType::UInt32 => each(4, |b| u32::from_le_bytes(array(b)).into()),
             DataType::UInt16 => each(2, |b| u16::from_le_bytes(array(b)).into()),
             DataType::Int8 => each(1, |b| i8::from_le_bytes(array(b)).into()),
@@ -184,4 +195,45 @@ fn little_endian<T: Copy, const N: usize>(values: &[T], bytes: fn(T) -> [u8; N])
 /// The bytes of an element; zeros where there are too few, which callers exclude.
 fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.try_into().unwrap_or([0; N])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_of_every_type_are_read_as_they_were_put_in() {
+        for data_type in [
+            DataType::Int8,
+            DataType::UInt8,
+            DataType::Int16,
+            DataType::UInt16,
+            DataType::Signed32,
+            DataType::UInt32,
+            DataType::Signed64,
+            DataType::UInt64,
+        ] {
+            let constant = Constant::integers(data_type, &[3], &[0, 5, 127]);
+            let info = constant.info().unwrap();
+            assert_eq!(info.byte_len(), Some(constant.bytes.len()), "{data_type}");
+            let values = constant.known_integers(3, "it").unwrap();
+            assert_eq!(values, [0, 5, 127], "{data_type}");
+        }
+        let below = Constant::integers(DataType::Int16, &[1], &[-2]);
+        assert_eq!(below.known_integers(1, "it").unwrap(), [-2]);
+    }
+
+    #[test]
+    fn what_no_integer_or_real_number_holds_exactly_is_refused() {
+        let large = Constant::integers(DataType::UInt64, &[1], &[-1]);
+        let problem = large.known_integers(1, "the value").unwrap_err();
+        assert!(
+            matches!(problem, Problem::Unsupported(what) if what == "the value of 2^63 or more")
+        );
+        let exact = Constant::integers(DataType::UInt64, &[1], &[1 << 53]);
+        assert_eq!(exact.known_reals(1, "it").unwrap(), [9007199254740992.0]);
+        let inexact = Constant::integers(DataType::UInt64, &[1], &[(1 << 53) + 1]);
+        let problem = inexact.known_reals(1, "the value").unwrap_err();
+        assert!(matches!(problem, Problem::Unsupported(what) if what == "the value beyond 2^53"));
+    }
 }

@@ -62,18 +62,13 @@ use std::rc::Rc;
 
 use armnn_network::{Network, NetworkBuilder, TensorId};
 
-use crate::error::{
-    Fault, OnnxParserError, Place, Refusals, UnsupportedOperator, UnsupportedUse, cut,
-};
+use crate::error::{Fault, OnnxParserError, Place, Refusals, UnsupportedOperator, cut};
 use crate::model::{Dimension, Graph, Model, Node, Value, ValueType};
 use crate::parser::OnnxParserOptions;
 use constant::Constant;
 use context::Context;
 use problem::{Problem, Result};
 use tensor_info::network_type;
-
-/// How many unsupported uses are kept for the error.
-const MOST_USES: usize = 100;
 
 /// Bytes that ConstantOfShape and the like may make in all.
 const MOST_GENERATED: usize = 64 << 20;
@@ -357,13 +352,7 @@ impl<'m> Lowering<'m> {
             Err(Problem::Unsupported(what)) => what,
             Err(Problem::Network(error)) => error.to_string(),
         };
-        let refusals = &mut self.shared.refusals;
-        if refusals.uses.len() < MOST_USES {
-            let place = place();
-            refusals.uses.push(UnsupportedUse { place, reason });
-        } else {
-            refusals.more_uses += 1;
-        }
+        self.shared.refusals.refuse_use(place, reason);
         Ok(())
     }
 

@@ -306,3 +306,53 @@ fn dimensions_have_the_names_of_the_file_but_those_that_are_no_names() {
             .all(|named| !named.is_binding)
     );
 }
+
+#[test]
+fn windows_of_weights_of_unknown_size_are_unsupported_unless_it_is_said() {
+    let model = |attributes: &[_]| {
+        TestModel::new(11)
+            .input("x", &[1, 2, 5, 5])
+            .input("w", &[3, 2, -1, 3])
+            .node("Conv", &["x", "w"], &["y"], attributes)
+            .output("y")
+            .parse()
+    };
+    let error = model(&[]).unwrap_err();
+    assert!(
+        matches!(error, OnnxParserError::Unsupported { .. }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("give it a kernel_shape"));
+    let said = model(&[list("kernel_shape", &[2, 3])]).unwrap();
+    // 5 - 3 + 1 columns.
+    assert_eq!(output_dims(&said)[3], 3);
+    let refused = model(&[list("kernel_shape", &[-1, 3])]);
+    assert!(matches!(refused, Err(OnnxParserError::Malformed { .. })));
+}
+
+#[test]
+fn parameters_of_a_fused_activation_are_by_name_whichever_is_left_out() {
+    use crate::test_model::float;
+
+    let mut model = TestModel::new(20)
+        .input("a", &[2, 2])
+        .constant(zeros("b", &[2, 2]))
+        .output("y");
+    let attributes = [
+        text("activation", "HardSigmoid"),
+        float("activation_beta", 0.25),
+    ];
+    let mut gemm = node("FusedGemm", &["a", "b"], &["y"], &attributes);
+    gemm.domain = "com.microsoft".to_owned();
+    model.graph().node.push(gemm);
+    model.0.opset_import.push(crate::proto::OperatorSetIdProto {
+        domain: "com.microsoft".to_owned(),
+        version: 1,
+    });
+    let network = model.parse().unwrap();
+    let Some(LayerDescriptor::Activation(activation)) = descriptors(&network).pop() else {
+        panic!("{:?}", descriptors(&network));
+    };
+    // alpha is 0.2 where nothing is said.
+    assert_eq!((activation.a, activation.b), (0.2, 0.25));
+}

@@ -100,6 +100,12 @@ pub(super) fn declared_windows(
             "its kernel_shape is {said:?}, but its weights have {size:?}"
         )));
     }
+    if size == Some(&said[..]) && said.iter().any(|&size| size < 0) {
+        return Err(Problem::unsupported(
+            "windows whose size follows from weights of unknown size; give it a kernel_shape, or the \
+             weights a fixed shape",
+        ));
+    }
     let strides = list("strides", Some(&ones), directions)?.unwrap_or_default();
     let dilations = list("dilations", Some(&ones), directions)?.unwrap_or_default();
     let zeros = vec![0; 2 * directions];

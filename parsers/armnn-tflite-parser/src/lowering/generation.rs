@@ -222,6 +222,11 @@ mod tests {
         let network = lower(Op::Range, &inputs, &[float(&[])], None).unwrap();
         assert_eq!(outputs(&network), ["Float32[3]"]);
         assert_eq!(run(network, &[]), [(vec![3], vec![0.0, 0.4, 0.8])]);
+        // 0.6000000238 / 0.2000000030 = 3.0000000745, which is 3 in Float32.
+        let inputs = [float(&[]), float(&[]), float(&[])];
+        let network = lower(Op::Range, &inputs, &[float(&[])], None).unwrap();
+        let found = run(network, &[(&[], &[0.0]), (&[], &[0.6]), (&[], &[0.2])]);
+        assert_eq!(found, [(vec![3], vec![0.0, 0.2, 0.4])]);
     }
 
     #[test]

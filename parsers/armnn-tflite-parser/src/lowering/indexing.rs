@@ -384,7 +384,6 @@ impl Context<'_, '_, '_> {
         self.step_by_rule(0, ParameterRule::Fill, &[Some(value)], &[Some(dims)], none)
     }
 
-    /// Elements of another type, which is not the operator's last layer.
     /// An input of indices; those of 16 bits are widened.
     pub(super) fn indices(&mut self, position: usize) -> Result<TensorId> {
         let id = self.input(position)?;
@@ -394,6 +393,7 @@ impl Context<'_, '_, '_> {
         }
     }
 
+    /// Elements of another type, which is not the operator's last layer.
     pub(super) fn cast_step(&mut self, id: TensorId, data_type: DataType) -> Result<TensorId> {
         if self.info(id)?.data_type == data_type {
             return Ok(id);

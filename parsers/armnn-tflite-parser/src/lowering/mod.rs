@@ -26,6 +26,7 @@ mod control_flow;
 mod convolution;
 mod dot_general;
 mod elementwise;
+mod emission;
 mod flexbuffers;
 mod generation;
 mod hybrid;

@@ -2,11 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::error::{Place, Refusals, UnsupportedOperator, UnsupportedUse};
+use crate::error::{Place, Refusals, UnsupportedOperator};
 use crate::model::{Operator, OperatorCode};
-
-/// How many unsupported uses are kept for the error.
-const MOST_USES: usize = 100;
 
 /// What is unsupported. A subgraph may be lowered more than once; each place in it is reported once.
 #[derive(Default)]
@@ -52,11 +49,7 @@ impl<'a> Report<'a> {
         if !self.is_new(&place) {
             return;
         }
-        if self.refusals.uses.len() < MOST_USES {
-            self.refusals.uses.push(UnsupportedUse { place, reason });
-        } else {
-            self.refusals.more_uses += 1;
-        }
+        self.refusals.refuse_use(|| place, reason);
     }
 
     fn is_new(&mut self, place: &Place) -> bool {

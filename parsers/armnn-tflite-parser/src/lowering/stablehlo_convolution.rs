@@ -50,7 +50,7 @@ pub(super) fn convolution(context: &mut Context<'_, '_, '_>) -> Result {
         return Err(Problem::unsupported("reversed windows"));
     }
     // 0 is what is not said.
-    if options.batch_group_count()? > 1 {
+    if !(0..=1).contains(&options.batch_group_count()?) {
         return Err(Problem::unsupported("groups of batches"));
     }
     let steps = |list: Vec<i64>, what: &str| -> Result<Vec<u32>> {
@@ -76,8 +76,10 @@ pub(super) fn convolution(context: &mut Context<'_, '_, '_>) -> Result {
     let Some(pad) = pad.filter(|pad| pad.len() == 2 * n) else {
         return Err(Problem::malformed(format!("its padding is {padding:?}")));
     };
-    let groups = u32::try_from(options.feature_group_count()?.max(1))
-        .map_err(|_| Problem::malformed("more groups than 2^32"))?;
+    let groups = options.feature_group_count()?;
+    let groups = u32::try_from(groups)
+        .map_err(|_| Problem::malformed(format!("its channels are in {groups} groups")))?
+        .max(1);
 
     let places = |first: &[i64], spatial: Vec<i64>, last: &[i64]| -> Result<Vec<usize>> {
         let named = [first, &spatial, last].concat();
@@ -241,6 +243,11 @@ mod tests {
             "reversed windows",
         );
         refused(|o| o.batch_group_count = 2, "groups of batches");
+        refused(|o| o.batch_group_count = -1, "groups of batches");
+        refused(
+            |o| o.feature_group_count = -2,
+            "its channels are in -2 groups",
+        );
         refused(|o| o.padding = Some(vec![0, -1, 0, 0]), "negative padding");
         refused(|o| o.padding = Some(vec![0, 0]), "its padding is [0, 0]");
         refused(

@@ -79,7 +79,7 @@ pub(super) fn fused_conv(c: &mut Context<'_, '_>) -> Result {
     let activation = fused_activation(c, |c| {
         Ok(c.attributes
             .floats("activation_params")?
-            .map(<[f32]>::to_vec)
+            .map(|all| all.iter().copied().map(Some).collect())
             .unwrap_or_default())
     })?;
     let windows = convolution::windows_of(c)?;
@@ -103,7 +103,7 @@ pub(super) fn fused_gemm(c: &mut Context<'_, '_>) -> Result {
     let activation = fused_activation(c, |c| {
         let mut parameters = Vec::new();
         for name in ["activation_alpha", "activation_beta", "activation_gamma"] {
-            parameters.extend(c.attributes.optional_float(name)?);
+            parameters.push(c.attributes.optional_float(name)?);
         }
         Ok(parameters)
     })?;
@@ -118,11 +118,12 @@ pub(super) fn fused_gemm(c: &mut Context<'_, '_>) -> Result {
 /// The function that is named by the attribute `activation`, if there is one.
 fn fused_activation(
     c: &mut Context<'_, '_>,
-    parameters: impl Fn(&Context<'_, '_>) -> Result<Vec<f32>>,
+    parameters: impl Fn(&Context<'_, '_>) -> Result<Vec<Option<f32>>>,
 ) -> Result<Option<ActivationDescriptor>> {
     let name = c.attributes.text("activation", "")?;
     let parameters = parameters(c)?;
-    let parameter = |at: usize, default: f32| parameters.get(at).copied().unwrap_or(default);
+    let parameter =
+        |at: usize, default: f32| parameters.get(at).copied().flatten().unwrap_or(default);
     let (function, a, b) = match name {
         "" | "Identity" => return Ok(None),
         "Relu" => (Activation::ReLu, 0.0, 0.0),
