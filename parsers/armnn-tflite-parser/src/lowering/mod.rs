@@ -42,6 +42,7 @@ mod plain_recurrent;
 mod pooling;
 mod problem;
 mod quantization;
+mod quantized_recurrent;
 mod random;
 mod rearrangement;
 mod recurrent;
