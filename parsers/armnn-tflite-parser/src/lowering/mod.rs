@@ -44,6 +44,7 @@ mod problem;
 mod quantization;
 mod quantized_recurrent;
 mod random;
+mod random_bits;
 mod rearrangement;
 mod recurrent;
 mod reduce_window;

@@ -323,7 +323,7 @@ impl Context<'_, '_, '_> {
     }
 
     /// Some rows of a tensor of one or two dimensions.
-    fn rows(&mut self, id: TensorId, [first, end]: [i64; 2]) -> Result<TensorId> {
+    pub(super) fn rows(&mut self, id: TensorId, [first, end]: [i64; 2]) -> Result<TensorId> {
         let mut bounds = vec![[None; 2]; self.shape(id)?.rank()];
         if let Some(bounds) = bounds.first_mut() {
             *bounds = [Some(first), Some(end)];
