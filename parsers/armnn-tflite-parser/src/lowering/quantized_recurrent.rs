@@ -2,7 +2,7 @@
 //! LSTM of the kernel type BASIC.
 
 use armnn_backend_api::{
-    ActivationFunction, BinaryOperation, ConcatDescriptor, DataType, ElementwiseBinaryDescriptor,
+    BinaryOperation, ConcatDescriptor, DataType, ElementwiseBinaryDescriptor,
     FullyConnectedDescriptor, Quantization, QuantizeDescriptor, ReduceDescriptor, ReduceOperation,
     Shape, TensorInfo, UnidirectionalSequenceLstmDescriptor,
 };
@@ -11,6 +11,7 @@ use armnn_network::{OutputDeclaration, ParameterRule, StridedSliceOptions, Tenso
 use super::activation;
 use super::context::{Context, described};
 use super::problem::{Problem, Result};
+use super::subgraph::Value;
 use crate::schema_generated::ActivationFunctionType;
 
 /// A filter over time: see [`svdf`](super::plain_recurrent::svdf).
@@ -120,7 +121,6 @@ pub(super) fn basic_lstm(context: &mut Context<'_, '_, '_>) -> Result {
     ];
     let before = activation.before;
     let descriptor = UnidirectionalSequenceLstmDescriptor::new(false);
-    debug_assert_eq!(descriptor.activation(), ActivationFunction::TanH);
     let ids = context.steps(descriptor, &inputs, &declarations)?;
     let &[output, new_state, _] = &ids[..] else {
         return Err(Problem::malformed("an LSTM without its outputs"));
@@ -131,23 +131,39 @@ pub(super) fn basic_lstm(context: &mut Context<'_, '_, '_>) -> Result {
     if context.output_count() > 1 {
         context.bind(1, new_state)?;
     }
-    if context.output_count() > 2 {
-        let joined = [Some(input), Some(before)];
-        let joined = context.step(
-            0,
-            ConcatDescriptor { axis: 1 },
-            &joined,
-            OutputDeclaration::default(),
-        )?;
-        context.bind(2, joined)?;
-        if context.output_count() > 3 {
-            let sums = context.exact_product(joined, weights)?;
-            let sums = context.plus_bias(sums, bias)?;
-            let factor = 4096.0 * context.scale(bias, "its bias")?;
-            let info = context.output_info(3)?;
-            let sums = context.rescaled_upwards(sums, factor, &info)?;
-            context.bind(3, sums)?;
+    between(context, [input, before, weights, bias])
+}
+
+/// The outputs of what is between, if they are read: the input beside the state before, and the sums
+/// of the gates.
+fn between(
+    context: &mut Context<'_, '_, '_>,
+    [input, before, weights, bias]: [TensorId; 4],
+) -> Result {
+    let mut is_read = [false; 2];
+    for (position, is_read) in (2..context.output_count()).zip(&mut is_read) {
+        let tensor = context.operator.outputs.get(position);
+        *is_read = tensor.is_some_and(|tensor| context.lowering.is_read(tensor));
+        if !*is_read {
+            context.bind_value(position, Value::Refused)?;
         }
+    }
+    if is_read == [false; 2] {
+        return Ok(());
+    }
+    let concat = ConcatDescriptor { axis: 1 };
+    let joined = [Some(input), Some(before)];
+    let joined = context.step(0, concat, &joined, OutputDeclaration::default())?;
+    if is_read[0] {
+        context.bind(2, joined)?;
+    }
+    if is_read[1] {
+        let sums = context.exact_product(joined, weights)?;
+        let sums = context.plus_bias(sums, bias)?;
+        let factor = 4096.0 * context.scale(bias, "its bias")?;
+        let info = context.output_info(3)?;
+        let sums = context.rescaled_upwards(sums, factor, &info)?;
+        context.bind(3, sums)?;
     }
     Ok(())
 }
@@ -250,9 +266,9 @@ impl Context<'_, '_, '_> {
         factor: f32,
         into: &TensorInfo,
     ) -> Result<TensorId> {
-        if into.data_type != DataType::QSymmS16 {
+        if !matches!(into.data_type, DataType::QSymmS16 | DataType::Int16) {
             return Err(Problem::unsupported(format!(
-                "sums of gates as {}; supported: INT16 with a scale",
+                "sums of gates as {}; supported: INT16",
                 into.data_type
             )));
         }
@@ -363,7 +379,9 @@ mod tests {
         ActivationFunctionType, BuiltinOperator as Op, LstmKernelType, TensorType,
     };
     use crate::schema_writer_generated as write;
-    use crate::test_model::{TestModel, TestTensor, load, typed};
+    use crate::test_model::{TestModel, TestTensor, load, typed, types};
+    use armnn_backend_api::LayerType;
+    use armnn_network::Network;
 
     fn int8(shape: &[i32], scale: f32, zero: i64) -> TestTensor {
         typed(TensorType::Int8, shape).quantized(scale, zero)
@@ -439,9 +457,8 @@ mod tests {
         assert_eq!(filtered(-7), expected);
     }
 
-    /// The numbers of LiteRT 2.3's reference kernel.
-    #[test]
-    fn all_outputs_of_a_basic_lstm_are_those_of_integers() {
+    /// A basic LSTM of two cells, so many of whose outputs are the model's.
+    fn basic_lstm(read: usize) -> Network {
         let weights = [
             8, 228, 231, 190, 155, 112, 158, 208, 7, 204, 143, 113, 181, 231, 80, 27, 44, 205, 203,
             65, 175, 30, 212, 86, 125, 146, 254, 121, 137, 106, 41, 233,
@@ -474,8 +491,21 @@ mod tests {
         };
         let options = write::BuiltinOptions::LstmOptions(Box::new(options));
         model.operator(Op::Lstm, &[x, h, weights, bias, c], &outputs, Some(options));
-        outputs.iter().for_each(|&output| model.output(output));
-        let loaded = load(model.parse().unwrap());
+        let read = outputs.iter().take(read);
+        read.for_each(|&output| model.output(output));
+        model.parse().unwrap()
+    }
+
+    #[test]
+    fn what_is_not_read_of_a_basic_lstm_is_not_computed() {
+        assert!(!types(&basic_lstm(2)).contains(&LayerType::FullyConnected));
+        assert!(types(&basic_lstm(4)).contains(&LayerType::FullyConnected));
+    }
+
+    /// The numbers of LiteRT 2.3's reference kernel.
+    #[test]
+    fn all_outputs_of_a_basic_lstm_are_those_of_integers() {
+        let loaded = load(basic_lstm(4));
         let mut state = loaded.create_execution_state().unwrap();
         state.set_input(0, &[99, 206, 239, 189]).unwrap();
         state.set_input(1, &[230, 118, 144, 73]).unwrap();
