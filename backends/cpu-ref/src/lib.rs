@@ -11,8 +11,8 @@
 //!   for is computed in Float32. Their results are not followed where they are no result of a rule:
 //!   quotients far below a step of the output (their shifts are longer than a number), sums of signed
 //!   numbers into another scale (read as unsigned), negated numbers of another scale (left in it),
-//!   the order of numbers of 16 bits of different scales (compared as they are), and slices of an odd
-//!   number of 4 bits that are gathered, or such numbers that are broadcast (moved by whole bytes).
+//!   the order of numbers of 16 bits of different scales (compared as they are), and, of numbers of
+//!   4 bits, broadcast ones and slices of an odd length that are gathered (moved by whole bytes).
 //!   Of Float32, the windows of the local response normalization are whole here; there they lack
 //!   their last channel.
 //! * NaN propagates: the larger or the smaller of NaN and a number is NaN.
