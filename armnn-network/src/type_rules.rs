@@ -267,13 +267,16 @@ fn unidirectional_sequence_lstm(types: &Types<'_>) -> Result<Vec<ElementType>> {
         types.all_equal(1..types.inputs.len())?;
         there().try_for_each(|index| types.per_tensor(index))?;
     } else {
-        types.exactly(0, DataType::QAsymmS8)?;
+        let numbers = types.input(0)?.data_type;
+        if numbers != DataType::QAsymmU8 {
+            types.exactly(0, DataType::QAsymmS8)?;
+        }
         types.per_tensor(0)?;
         for index in there() {
             match index {
                 1..=8 | 16 => types.one_of(index, Class::QUANTIZED_8)?,
                 9..=11 | 20..=23 => types.exactly(index, DataType::QSymmS16)?,
-                18 => types.exactly(index, DataType::QAsymmS8)?,
+                18 => types.exactly(index, numbers)?,
                 19 => types.exactly(index, DataType::QSymmS16)?,
                 _ => types.exactly(index, DataType::Signed32)?,
             }

@@ -385,26 +385,30 @@ fn a_chosen_element_keeps_the_scale_of_what_it_is_chosen_from() {
 
 #[test]
 fn a_quantized_lstm_has_its_own_types_for_its_states() {
+    check_quantized_lstm(DataType::QAsymmS8, DataType::QSymmS8);
+    check_quantized_lstm(DataType::QAsymmU8, DataType::QAsymmU8);
+}
+
+fn check_quantized_lstm(numbers: DataType, weights: DataType) {
     let mut builder = NetworkBuilder::new();
     let b = &mut builder;
-    let mut inputs = vec![Some(input(b, quantized(DataType::QAsymmS8, [1, 3, 2])))];
+    let mut inputs = vec![Some(input(b, quantized(numbers, [1, 3, 2])))];
     for _ in 0..8 {
-        inputs.push(Some(input(b, quantized(DataType::QSymmS8, [2, 2]))));
+        inputs.push(Some(input(b, quantized(weights, [2, 2]))));
     }
     inputs.extend([None; 3]);
     for _ in 0..4 {
         inputs.push(Some(input(b, plain(DataType::Signed32, [2]))));
     }
     inputs.extend([None; 2]);
-    inputs.push(Some(input(b, quantized(DataType::QAsymmS8, [1, 2]))));
+    inputs.push(Some(input(b, quantized(numbers, [1, 2]))));
     inputs.push(Some(input(b, quantized(DataType::QSymmS16, [1, 2]))));
     let d = UnidirectionalSequenceLstmDescriptor::new(false);
     let outputs = b
         .add_unidirectional_sequence_lstm_layer(d, &inputs, "")
         .unwrap();
     let types = outputs.map(|id| b.tensor(id).unwrap().info.data_type);
-    let expected = [DataType::QAsymmS8, DataType::QSymmS16, DataType::QAsymmS8];
-    assert_eq!(types, expected);
+    assert_eq!(types, [numbers, DataType::QSymmS16, numbers]);
     inputs[19] = inputs[18];
     let refused = problem(b.add_unidirectional_sequence_lstm_layer(d, &inputs, ""));
     assert!(

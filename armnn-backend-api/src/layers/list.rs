@@ -475,7 +475,10 @@ layers! {
     ///
     /// Quantized: input, outputs and output states QAsymmS8, weights QSymmS8, those of the cell and
     /// the layer normalization QSymmS16, biases Signed32, cell states QSymmS16 with a power of two
-    /// for a scale.
+    /// for a scale. Or, as TensorFlow Lite's LSTM of the kernel type BASIC and Arm NN's
+    /// QuantizedLstm: input, outputs, output states and weights QAsymmU8, the former with a scale
+    /// of 1/128 and a zero point of 128, cell states with a scale of 1/2048, a scale of the biases
+    /// being that of the gates' sums; without projection, weights of the cell, normalization.
     UnidirectionalSequenceLstm = sys::ARMNN_LAYER_UNIDIRECTIONAL_SEQUENCE_LSTM,
         UnidirectionalSequenceLstmDescriptor,
         [

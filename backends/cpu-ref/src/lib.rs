@@ -11,11 +11,10 @@
 //!   for is computed in Float32. Their results are not followed where they are no result of a rule:
 //!   quotients far below a step of the output (their shifts are longer than a number), sums of signed
 //!   numbers into another scale (read as unsigned), negated numbers of another scale (left in it),
-//!   and the order of numbers of 16 bits of different scales (compared as they are). SVDF of 8 bits and
-//!   LSTMs of the kernel type BASIC in UINT8 come as layers of Float32, so that their numbers may differ
-//!   by one; and the ReLu of SVDF counts, which
-//!   those kernels ask for and leave out. Of Float32, the windows of the local response
-//!   normalization are whole here; there they lack their last channel.
+//!   the order of numbers of 16 bits of different scales (compared as they are), and, of numbers of
+//!   4 bits, broadcast ones and slices of an odd length that are gathered (moved by whole bytes).
+//!   Of Float32, the windows of the local response normalization are whole here; there they lack
+//!   their last channel.
 //! * NaN propagates: the larger or the smaller of NaN and a number is NaN.
 //! * A result does not depend on the number of threads.
 //! * Integers wrap around on overflow, except in Quantize, which saturates, and in Cast of real

@@ -1,5 +1,6 @@
 //! Quantize and Dequantize.
 
+mod narrow;
 mod requantize;
 mod stored;
 
@@ -30,7 +31,7 @@ pub(crate) fn check_quantize(layer: LayerView<'_>, _: &QuantizeDescriptor) -> Re
     if !input(layer, 0)?.data_type().is_float() {
         return requantize::check(layer);
     }
-    require_output(layer, 0, &[QUANTIZED])?;
+    require_output(layer, 0, &[QUANTIZED, narrow::TYPES])?;
     require_parameters(output(layer, 0)?, "output")
 }
 
@@ -59,6 +60,13 @@ pub(crate) fn quantize_workload(
         QuantizeRounding::ToEven => f32::round_ties_even,
         _ => f32::round,
     };
+    if narrow::TYPES.contains(&to.data_type()) {
+        return match from.data_type() {
+            DataType::Float16 => narrow::workload::<f16>(layer, parameters, round),
+            DataType::BFloat16 => narrow::workload::<bf16>(layer, parameters, round),
+            _ => narrow::workload::<f32>(layer, parameters, round),
+        };
+    }
     Ok(
         by_quantized_type!(to.data_type(), Q => match from.data_type() {
             DataType::Float16 => boxed_quantize::<f16, Q>(parameters, round),

@@ -76,7 +76,7 @@ mod tests {
     use armnn_backend_api::DataType;
 
     use super::*;
-    use crate::test_harness::{Call, assert_refused, f32s, typed};
+    use crate::test_harness::{Call, f32s, typed};
 
     #[test]
     fn parts_are_joined_along_any_axis() {
@@ -113,11 +113,13 @@ mod tests {
     }
 
     #[test]
-    fn elements_below_a_byte_are_refused() {
-        let half_bytes = Call::new(ConcatDescriptor { axis: 0 })
-            .input(typed(DataType::Int4, [2], &[0x21u8]))
-            .output(DataType::Int4, [2]);
-        assert_refused(&half_bytes, &["Int4"]);
+    fn elements_below_a_byte_are_moved_one_by_one() {
+        // 1, 2, 3 and 4, 5, whatever is behind the third.
+        let call = Call::new(ConcatDescriptor { axis: 0 })
+            .input(typed(DataType::Int4, [3], &[0x21u8, 0xf3]))
+            .input(typed(DataType::Int4, [2], &[0x54u8]))
+            .output(DataType::Int4, [5]);
+        assert_eq!(call.run().elements::<u8>(0), [0x21, 0x43, 0x05]);
     }
 
     #[test]

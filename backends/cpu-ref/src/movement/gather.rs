@@ -7,17 +7,22 @@ use armnn_backend_api::{
     Synchronous, Workload,
 };
 
-use crate::workloads::{
-    copy::element_size,
-    float_workload::{input_elements, output_elements},
-    layer_checks::{
-        dims, input, invalid, output, require_input, require_output, require_same_quantization,
+use crate::{
+    numbers::packing::Packing,
+    workloads::{
+        copy::element_size,
+        float_workload::{input_elements, output_elements},
+        layer_checks::{
+            dims, input, invalid, output, require_input, require_output, require_same_quantization,
+        },
     },
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &GatherDescriptor) -> Result<()> {
     let data_type = input(layer, 0)?.data_type();
-    element_size(data_type)?;
+    if Packing::of(data_type).is_none() {
+        element_size(data_type)?;
+    }
     require_input(layer, 1, &[&[DataType::Signed32, DataType::Signed64]])?;
     require_output(layer, 0, &[&[data_type]])?;
     require_same_quantization(layer)
@@ -39,8 +44,14 @@ pub(crate) fn workload(
             "indices of {indices:?} into dimension {axis} of {from:?} do not lead to {to:?}"
         )));
     }
-    let element = element_size(input(layer, 0)?.data_type())?;
+    let data_type = input(layer, 0)?.data_type();
+    let packing = Packing::of(data_type);
+    let element = match packing {
+        Some(_) => 1,
+        None => element_size(data_type)?,
+    };
     Ok(Box::new(Gather {
+        packing,
         outer: from[..axis].iter().product(),
         size: from[axis],
         slice_len: from[axis + 1..].iter().product::<usize>() * element,
@@ -50,11 +61,13 @@ pub(crate) fn workload(
 }
 
 struct Gather {
+    /// How elements lie in bytes of which they are a part.
+    packing: Option<Packing>,
     /// The product of the dimensions before the axis.
     outer: usize,
     /// The dimension of the axis.
     size: usize,
-    /// Bytes of what one index chooses.
+    /// Bytes of what one index chooses; of packed elements, how many they are.
     slice_len: usize,
     n_indices: usize,
     /// Whether the indices are of 64 bits.
@@ -68,8 +81,10 @@ impl Workload for Gather {
         inputs: Inputs<'_>,
         outputs: &mut Outputs<'_>,
     ) -> Result<()> {
-        let from = input_elements::<u8>(inputs, 0, self.outer * self.size * self.slice_len)?;
-        let out_len = self.outer * self.n_indices * self.slice_len;
+        let byte_len = |len: usize| self.packing.map_or(len, |packing| packing.byte_len(len));
+        let from_len = byte_len(self.outer * self.size * self.slice_len);
+        let from = input_elements::<u8>(inputs, 0, from_len)?;
+        let out_len = byte_len(self.outer * self.n_indices * self.slice_len);
         let to = output_elements::<u8>(outputs, 0, out_len)?;
         if self.wide_indices {
             let indices = input_elements::<i64>(inputs, 1, self.n_indices)?;
@@ -94,6 +109,20 @@ impl Gather {
             )));
         }
         if to.is_empty() {
+            return Ok(());
+        }
+        if let Some(packing) = self.packing {
+            to.fill(0);
+            let mut at = 0;
+            for outer in 0..self.outer {
+                for &index in indices {
+                    let slice = outer * self.size + place(index).unwrap_or(0);
+                    for element in slice * self.slice_len..(slice + 1) * self.slice_len {
+                        packing.put_at(to, at, packing.code_at(from, element));
+                        at += 1;
+                    }
+                }
+            }
             return Ok(());
         }
         let from = from.chunks_exact(self.size * self.slice_len);
@@ -121,6 +150,16 @@ mod tests {
             .input(f32s([2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]))
             .input(indices)
             .output(DataType::Float32, Shape::new(out).unwrap())
+    }
+
+    #[test]
+    fn elements_below_a_byte_are_taken_one_by_one() {
+        // Columns 2, 0 and 2 of (1 2 3; 4 5 6).
+        let call = Call::new(GatherDescriptor { axis: 1 })
+            .input(typed(DataType::UInt4, [2, 3], &[0x21u8, 0x43, 0x65]))
+            .input(typed(DataType::Signed32, [3], &[2i32, 0, 2]))
+            .output(DataType::UInt4, [2, 3]);
+        assert_eq!(call.run().elements::<u8>(0), [0x13, 0x63, 0x64]);
     }
 
     #[test]

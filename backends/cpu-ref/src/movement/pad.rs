@@ -20,6 +20,7 @@ pub(crate) fn check(layer: LayerView<'_>, descriptor: &PadDescriptor) -> Result<
     let mode = descriptor.padding_mode();
     require_named(mode, mode.name())?;
     copy::check(layer)?;
+    element_size(output(layer, 0)?.data_type())?;
     if mode == PaddingMode::Constant {
         pad_bytes(output(layer, 0)?, descriptor.pad_value)?;
     }

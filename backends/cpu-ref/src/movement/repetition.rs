@@ -9,7 +9,7 @@ use crate::{
     loops::loop_nest::{LoopNest, broadcast_strides, dense_strides},
     numbers::element_type::by_size,
     workloads::{
-        copy::{self, BoxCopy, copy_workload},
+        copy::{self, BoxCopy, copy_workload, element_size},
         layer_checks::{dims, input, invalid, num_elements, output},
         workload_function::workload_function,
     },
@@ -135,6 +135,7 @@ pub(crate) fn stack_workload(
 }
 
 pub(crate) fn check_fill(layer: LayerView<'_>, _: &FillDescriptor) -> Result<()> {
+    element_size(output(layer, 0)?.data_type())?;
     copy::check(layer)
 }
 

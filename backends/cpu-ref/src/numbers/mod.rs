@@ -3,6 +3,7 @@
 pub(crate) mod element_type;
 pub(crate) mod float_tensors;
 pub(crate) mod lookup_table;
+pub(crate) mod packing;
 pub(crate) mod quantized_arithmetic;
 pub(crate) mod real;
 pub(crate) mod reciprocal;

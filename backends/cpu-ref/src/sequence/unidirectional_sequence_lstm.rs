@@ -2,6 +2,7 @@
 
 mod fixed_point;
 mod quantized;
+mod quantized_unsigned;
 
 use armnn_backend_api::{
     ActivationFunction, DataType, LayerView, Result, UnidirectionalSequenceLstmDescriptor, Workload,
@@ -25,17 +26,16 @@ pub(crate) fn check(layer: LayerView<'_>, d: &UnidirectionalSequenceLstmDescript
     require_input(
         layer,
         0,
-        &[FLOATS, &[DataType::QAsymmS8, DataType::QSymmS16]],
+        &[
+            FLOATS,
+            &[DataType::QAsymmS8, DataType::QAsymmU8, DataType::QSymmS16],
+        ],
     )?;
-    if is_quantized(layer)? {
-        return quantized::check(layer, d);
+    match input(layer, 0)?.data_type() {
+        DataType::QAsymmS8 => quantized::check(layer, d),
+        DataType::QAsymmU8 => quantized_unsigned::check(layer, d),
+        _ => check_real(layer),
     }
-    check_real(layer)
-}
-
-/// Whether it computes in integers.
-fn is_quantized(layer: LayerView<'_>) -> Result<bool> {
-    Ok(input(layer, 0)?.data_type() == DataType::QAsymmS8)
 }
 
 /// All of one type: a floating-point type, of which matrices may be quantized in 8 bits; or
@@ -148,8 +148,10 @@ pub(crate) fn workload(
         outputs,
         time_major,
     };
-    if is_quantized(layer)? {
-        return quantized::workload(layer, d, sizes);
+    match input(layer, 0)?.data_type() {
+        DataType::QAsymmS8 => return quantized::workload(layer, d, sizes),
+        DataType::QAsymmU8 => return quantized_unsigned::workload(layer, sizes),
+        _ => {}
     }
     let lstm = Lstm {
         d: *d,

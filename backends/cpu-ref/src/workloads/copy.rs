@@ -6,6 +6,7 @@ use armnn_backend_api::{
 
 use crate::{
     loops::loop_nest::LoopNest,
+    numbers::packing::Packing,
     workloads::{
         float_workload::{input_elements, output_elements},
         layer_checks::{
@@ -15,8 +16,8 @@ use crate::{
     },
 };
 
-/// Refuses a layer whose tensors are not of one type and quantization, or whose elements are not
-/// whole bytes.
+/// Refuses a layer whose tensors are not of one type and quantization, or whose elements are of a
+/// type that is not known.
 pub(crate) fn check(layer: LayerView<'_>) -> Result<()> {
     let first = output(layer, 0)?.data_type();
     for tensor in layer.inputs().chain(layer.outputs()) {
@@ -29,7 +30,9 @@ pub(crate) fn check(layer: LayerView<'_>) -> Result<()> {
             )));
         }
     }
-    element_size(first)?;
+    if Packing::of(first).is_none() {
+        element_size(first)?;
+    }
     require_same_quantization(layer)
 }
 
@@ -91,7 +94,7 @@ pub(crate) fn copy_workload(
     copies: Vec<BoxCopy>,
     fill: Option<[u8; 8]>,
 ) -> Result<Box<dyn Workload>> {
-    let size = element_size(output(layer, 0)?.data_type())?;
+    let data_type = output(layer, 0)?.data_type();
     let input_lens = (0..layer.input_indices().len())
         .map(|i| num_elements(layer, input(layer, i)?))
         .collect::<Result<_>>()?;
@@ -105,7 +108,10 @@ pub(crate) fn copy_workload(
         input_lens,
         output_lens,
     };
-    Ok(match size {
+    if let (Some(packing), None) = (Packing::of(data_type), plan.fill) {
+        return Ok(Box::new(PackedCopyWorkload { plan, packing }));
+    }
+    Ok(match element_size(data_type)? {
         1 => Box::new(CopyWorkload::<u8>::new(plan)),
         2 => Box::new(CopyWorkload::<u16>::new(plan)),
         4 => Box::new(CopyWorkload::<u32>::new(plan)),
@@ -151,6 +157,41 @@ impl<T: Word> Workload for CopyWorkload<T> {
             let output_len = self.plan.output_lens[copy.output];
             let to = output_elements::<T>(outputs, copy.output, output_len)?;
             copy.copy(from, to);
+        }
+        Ok(())
+    }
+}
+
+/// Moves elements of which several are in a byte.
+struct PackedCopyWorkload {
+    plan: CopyPlan,
+    packing: Packing,
+}
+
+impl Workload for PackedCopyWorkload {
+    fn execute(
+        &self,
+        _context: &mut ExecutionContext<'_, Synchronous>,
+        inputs: Inputs<'_>,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<()> {
+        let packing = self.packing;
+        for (position, &len) in self.plan.output_lens.iter().enumerate() {
+            output_elements::<u8>(outputs, position, packing.byte_len(len))?.fill(0);
+        }
+        for copy in &self.plan.copies {
+            let input_len = packing.byte_len(self.plan.input_lens[copy.input]);
+            let from = input_elements::<u8>(inputs, copy.input, input_len)?;
+            let output_len = packing.byte_len(self.plan.output_lens[copy.output]);
+            let to = output_elements::<u8>(outputs, copy.output, output_len)?;
+            let strides = copy.nest.row_strides();
+            copy.nest.for_each_row(|[mut at_from, mut at_to]| {
+                for _ in 0..copy.nest.row_len() {
+                    packing.put_at(to, at_to, packing.code_at(from, at_from));
+                    at_from = at_from.wrapping_add_signed(strides[0]);
+                    at_to = at_to.wrapping_add_signed(strides[1]);
+                }
+            });
         }
         Ok(())
     }

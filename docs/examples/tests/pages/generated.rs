@@ -169,11 +169,6 @@ const REASONS: &[(&[&str], &str)] = &[
         ],
         "of strings, tables of strings, or hashes of them",
     ),
-    (
-        &["STABLEHLO_RNG_BIT_GENERATOR"],
-        "the bits of one certain generator, whose state goes in and out; make them an input of the \
-         model",
-    ),
 ];
 
 /// Names for types that mostly go together.

@@ -14,9 +14,9 @@ use super::problem::{Problem, Result};
 use super::{
     activation, blocks, choice, control_flow, convolution, dot_general, elementwise, generation,
     indexing, initializer, matrix, normalization, plain_recurrent, pooling, quantization, random,
-    rearrangement, recurrent, reduce_window, reduction, reshaping, resizing, selection, spectrum,
-    stablehlo, stablehlo_convolution, stablehlo_indexing, stablehlo_sort, strided_slice,
-    transpose_convolution, variables,
+    random_bits, rearrangement, recurrent, reduce_window, reduction, reshaping, resizing,
+    selection, spectrum, stablehlo, stablehlo_convolution, stablehlo_indexing, stablehlo_sort,
+    strided_slice, transpose_convolution, variables,
 };
 use crate::model::OperatorCode;
 use crate::schema_generated::BuiltinOperator as Op;
@@ -223,6 +223,7 @@ pub(super) fn lowering_of(code: OperatorCode<'_>) -> Option<Entry> {
         Op::StablehloReduceWindow => (2..=2, reduce_window::stablehlo_reduce_window),
         Op::StablehloRemainder => (2..=2, |c| elementwise::binary(c, Binary::TruncateMod)),
         Op::StablehloReshape => (1..=1, stablehlo::reshape),
+        Op::StablehloRngBitGenerator => (1..=1, random_bits::rng_bit_generator),
         Op::StablehloRsqrt => (1..=1, |c| elementwise::unary(c, Unary::Rsqrt)),
         Op::StablehloScatter => (3..=3, stablehlo_indexing::scatter),
         Op::StablehloSelect => (3..=3, stablehlo::select),

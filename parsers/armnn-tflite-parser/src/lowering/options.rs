@@ -104,6 +104,7 @@ options! {
     StablehloPadOptions: StablehloPadOptionsRef,
     StablehloReduceOptions: StablehloReduceOptionsRef,
     StablehloReduceWindowOptions: StablehloReduceWindowOptionsRef,
+    StablehloRngBitGeneratorOptions: StablehloRngBitGeneratorOptionsRef,
     StablehloScatterOptions: StablehloScatterOptionsRef,
     StablehloSliceOptions: StablehloSliceOptionsRef,
     StablehloSortOptions: StablehloSortOptionsRef,

@@ -4,15 +4,15 @@
 use armnn_backend_api::{
     BinaryOperation, ConcatDescriptor, DataType, DequantizeDescriptor, ElementwiseBinaryDescriptor,
     FullyConnectedDescriptor, QuantizeDescriptor, RecurrentDirection, ReduceDescriptor,
-    ReduceOperation, RnnDescriptor, Shape, TensorInfo,
+    ReduceOperation, RnnDescriptor, TensorInfo,
 };
-use armnn_network::{OutputDeclaration, ParameterRule, StridedSliceOptions, TensorId};
+use armnn_network::{OutputDeclaration, TensorId};
 
-use super::activation;
 use super::context::{Context, described};
 use super::hybrid::Narrowing;
 use super::problem::{Problem, Result};
 use super::recurrent::function_of;
+use super::{activation, quantized_recurrent};
 use crate::schema_generated::{
     ActivationFunctionType, BidirectionalSequenceRnnOptionsRef, RnnOptionsRef,
     SequenceRnnOptionsRef, SvdfOptionsRef,
@@ -184,28 +184,11 @@ impl Context<'_, '_, '_> {
 ///
 /// The state moves by one step, the newest at its end; each filter's steps are added up by the
 /// weights of time, and the filters of a unit.
-///
-/// Of quantized types, it is computed in real numbers, and the state and the output are rounded to
-/// theirs, where TFLite adds up integers: the last digit may differ.
 pub(super) fn svdf(context: &mut Context<'_, '_, '_>) -> Result {
     let options = context.options::<SvdfOptionsRef<'_>>()?;
     let function = options.fused_activation_function()?;
     let rank = i64::from(options.rank()?);
-    let mut input = context.input(0)?;
-    let quantized = context.info(input)?.data_type.is_quantized();
-    let data_type = match quantized {
-        true => DataType::Float32,
-        false => context.info(input)?.data_type,
-    };
-    input = context.widened(input, data_type)?;
-    let features = context.input(1)?;
-    if !quantized {
-        [input, _] =
-            context.real_product(input, features, options.asymmetric_quantize_inputs()?)?;
-    }
-    let features = context.widened(features, data_type)?;
     let time = context.input(2)?;
-    let time = context.widened(time, data_type)?;
     let &[filters @ (1..), memory @ (1..)] = context.shape(time)?.dims() else {
         return Err(Problem::malformed(
             "its weights of time are not [filters, steps]",
@@ -216,41 +199,25 @@ pub(super) fn svdf(context: &mut Context<'_, '_, '_>) -> Result {
             "{filters} filters of rank {rank}"
         )));
     }
+    let input = context.input(0)?;
+    let data_type = context.info(input)?.data_type;
+    if data_type.is_quantized() {
+        return quantized_recurrent::svdf(context, function, [filters, memory, rank]);
+    }
+    let features = context.input(1)?;
+    let [input, _] =
+        context.real_product(input, features, options.asymmetric_quantize_inputs()?)?;
+    let features = context.widened(features, data_type)?;
+    let time = context.widened(time, data_type)?;
     let none = OutputDeclaration::default;
     let state = context.state(4)?;
-    let state_info = context.info(state.before)?.clone();
     let before = context.widened(state.before, data_type)?;
 
     let newest = [Some(input), Some(features)];
     let newest = context.step(0, FullyConnectedDescriptor::new(true), &newest, none())?;
     let newest = context.merge_step(0, newest, vec![vec![0], vec![1], vec![]])?;
-    // [N, F, M]
-    let mut steps = context.reshape_step(0, before, &[-1, filters, memory])?;
-    steps = match memory {
-        1 => newest,
-        _ => {
-            let ends = [[0, 0, 1], [0, 0, 0], [1, 1, 1]];
-            let mut bounds = Vec::with_capacity(3);
-            for list in ends {
-                bounds.push(Some(context.integer_list(DataType::Signed32, &list)?));
-            }
-            let rule = ParameterRule::StridedSlice(StridedSliceOptions {
-                begin_mask: 0b011,
-                end_mask: 0b111,
-                ..StridedSliceOptions::default()
-            });
-            let older = context.step_by_rule(0, rule, &[Some(steps)], &bounds, none())?;
-            let inputs = [Some(older), Some(newest)];
-            context.step(0, ConcatDescriptor { axis: 2 }, &inputs, none())?
-        }
-    };
-    let mut after = context.merge_step(0, steps, vec![vec![0], vec![1, 2]])?;
-    if quantized {
-        after = context.quantized_step(after, &state_info)?;
-        // What is remembered is what was rounded.
-        let rounded = context.dequantized_step(after)?;
-        steps = context.reshape_step(0, rounded, &[-1, filters, memory])?;
-    }
+    let steps = context.shifted(before, newest, [filters, memory])?;
+    let after = context.merge_step(0, steps, vec![vec![0], vec![1, 2]])?;
     context.leave(state, after)?;
 
     let mul = ElementwiseBinaryDescriptor::new(BinaryOperation::Mul);
@@ -262,16 +229,13 @@ pub(super) fn svdf(context: &mut Context<'_, '_, '_>) -> Result {
         sums = context.step(0, sum, &[Some(units)], none())?;
     }
     if let Some(bias) = context.optional_input(3)? {
-        let bias = context.bias_in(bias, data_type, quantized)?;
+        let bias = context.widened(bias, data_type)?;
         let add = ElementwiseBinaryDescriptor::new(BinaryOperation::Add);
         sums = context.step(0, add, &[Some(sums), Some(bias)], none())?;
     }
-    if let Some(activation) = activation::fused(function, Some(data_type))? {
-        sums = context.step(0, activation, &[Some(sums)], none())?;
-    }
-    match quantized {
-        true => context.emit(QuantizeDescriptor::new(), &[Some(sums)]),
-        false => context.emit_reshape_like(sums),
+    match activation::fused(function, Some(data_type))? {
+        Some(activation) => context.emit(activation, &[Some(sums)]),
+        None => context.emit_reshape_like(sums),
     }
 }
 
@@ -290,43 +254,6 @@ impl Context<'_, '_, '_> {
     pub(super) fn dequantized_step(&mut self, id: TensorId) -> Result<TensorId> {
         let real = OutputDeclaration::of_type(DataType::Float32);
         self.step(0, DequantizeDescriptor::new(), &[Some(id)], real)
-    }
-
-    /// A bias, whose integers stand for real numbers by its scale.
-    pub(super) fn bias_in(
-        &mut self,
-        bias: TensorId,
-        data_type: DataType,
-        quantized: bool,
-    ) -> Result<TensorId> {
-        let info = self.info(bias)?.clone();
-        if !quantized {
-            return self.widened(bias, data_type);
-        }
-        let &[scale] = info.quantization.scales() else {
-            return Err(Problem::unsupported(
-                "a bias without a scale, or with several",
-            ));
-        };
-        let real = self.cast_plain(bias, &info)?;
-        let scale = self.new_constant(
-            TensorInfo::new(DataType::Float32, Shape::SCALAR),
-            scale.to_le_bytes().to_vec(),
-        )?;
-        let mul = ElementwiseBinaryDescriptor::new(BinaryOperation::Mul);
-        let inputs = [Some(real), Some(scale)];
-        self.step(0, mul, &inputs, OutputDeclaration::default())
-    }
-
-    /// Integers as the real numbers of the same value, whatever their scale.
-    fn cast_plain(&mut self, id: TensorId, info: &TensorInfo) -> Result<TensorId> {
-        let plain = TensorInfo::new(info.data_type, info.shape);
-        let constant = self.lowering.builder.tensor(id);
-        let id = match constant.and_then(|tensor| tensor.constant()).cloned() {
-            Some(data) => self.lowering.builder.add_constant_layer("", plain, data)?,
-            None => id,
-        };
-        self.cast_step(id, DataType::Float32)
     }
 }
 

@@ -8,17 +8,16 @@
 use armnn_backend_api::{
     ActivationDescriptor, ActivationFunction, BinaryOperation, ConcatDescriptor, DataType,
     DequantizeDescriptor, ElementwiseBinaryDescriptor, FullyConnectedDescriptor, Quantization,
-    QuantizeDescriptor, ReverseV2Descriptor, SplitDescriptor, TensorInfo,
-    UnidirectionalSequenceLstmDescriptor,
+    ReverseV2Descriptor, SplitDescriptor, TensorInfo, UnidirectionalSequenceLstmDescriptor,
 };
 use armnn_network::{OutputDeclaration, TensorId};
 
-use super::activation;
 use super::context::{Context, described};
 use super::hybrid::Narrowing;
 use super::hybrid_recurrent::HybridLstm;
 use super::problem::{Problem, Result};
 use super::variables::VariableId;
+use super::{activation, quantized_recurrent};
 use crate::schema_generated::{
     ActivationFunctionType, BidirectionalSequenceLstmOptionsRef, LstmKernelType, LstmOptionsRef,
     UnidirectionalSequenceLstmOptionsRef,
@@ -143,26 +142,13 @@ pub(super) fn function_of(function: ActivationFunctionType) -> Result<Activation
 
 /// The gates come out of one FullyConnected of input and state, in the order input, new input,
 /// forget, output. The further outputs are the new state, and what is between.
-///
-/// Of quantized types, it is computed in real numbers, and each output is rounded to its scale, where
-/// TFLite computes in fixed point: the last digit may differ.
 fn basic_lstm(context: &mut Context<'_, '_, '_>) -> Result {
-    let mut input = context.input(0)?;
-    let quantized = context.info(input)?.data_type.is_quantized();
-    let [mut activation, mut state] = [context.state(1)?, context.state(4)?];
-    let (mut weights, mut bias) = (context.input(2)?, context.input(3)?);
-    let states = [activation.before, state.before].map(|id| context.info(id).cloned());
-    if quantized {
-        for id in [
-            &mut input,
-            &mut activation.before,
-            &mut state.before,
-            &mut weights,
-        ] {
-            *id = context.widened(*id, DataType::Float32)?;
-        }
-        bias = context.bias_in(bias, DataType::Float32, true)?;
+    let input = context.input(0)?;
+    if context.info(input)?.data_type.is_quantized() {
+        return quantized_recurrent::basic_lstm(context);
     }
+    let [activation, state] = [context.state(1)?, context.state(4)?];
+    let (weights, bias) = (context.input(2)?, context.input(3)?);
     let Some(last) = context.shape(input)?.rank().checked_sub(1) else {
         return Err(Problem::malformed("its input is a scalar"));
     };
@@ -196,27 +182,10 @@ fn basic_lstm(context: &mut Context<'_, '_, '_>) -> Result {
     let shown = context.step(0, tanh, &[Some(new_state)], none())?;
     let output = context.step(0, mul, &[Some(output_gate), Some(shown)], none())?;
     let values = [output, new_state, joined, sums];
-    if !quantized {
-        context.leave(activation, output)?;
-        context.leave(state, new_state)?;
-        for (position, id) in values.into_iter().enumerate().take(context.output_count()) {
-            context.bind(position, id)?;
-        }
-        return Ok(());
-    }
-    let [activation_info, state_info] = states;
-    let left = context.quantized_step(output, &activation_info?)?;
-    context.leave(activation, left)?;
-    let left = context.quantized_step(new_state, &state_info?)?;
-    context.leave(state, left)?;
+    context.leave(activation, output)?;
+    context.leave(state, new_state)?;
     for (position, id) in values.into_iter().enumerate().take(context.output_count()) {
-        let declaration = context.declaration(position)?;
-        context.emit_declared(
-            position,
-            QuantizeDescriptor::new(),
-            &[Some(id)],
-            declaration,
-        )?;
+        context.bind(position, id)?;
     }
     Ok(())
 }

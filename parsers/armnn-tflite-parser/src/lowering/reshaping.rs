@@ -1,7 +1,9 @@
 //! The same elements in another shape: RESHAPE, SQUEEZE, EXPAND_DIMS.
 
-use armnn_backend_api::Shape;
-use armnn_network::{ParameterRule, TensorId};
+use armnn_backend_api::{
+    ComparisonDescriptor, ComparisonOperation, CompressDescriptor, DataType, Shape,
+};
+use armnn_network::{OutputDeclaration, ParameterRule, TensorId};
 use planus::Vector;
 
 use super::context::{Context, axis, each_dimension};
@@ -110,10 +112,7 @@ pub(super) fn squeeze(context: &mut Context<'_, '_, '_>) -> Result {
     }
     if named.is_empty() {
         if !shape.is_known() {
-            return Err(Problem::unsupported(format!(
-                "every dimension of size 1 squeezed out of {shape}, whose sizes are not all known; \
-                 give the model fixed input shapes"
-            )));
+            return squeeze_while_running(context, input, shape, is_complex);
         }
         for (squeezed, &dim) in squeezed.iter_mut().zip(shape.dims()) {
             *squeezed = dim == 1;
@@ -122,6 +121,44 @@ pub(super) fn squeeze(context: &mut Context<'_, '_, '_>) -> Result {
     let mut groups = each_dimension(shape.rank());
     groups.retain(|group| group.iter().all(|&axis| !squeezed[axis]));
     emit_merged_elements(context, input, is_complex, groups)
+}
+
+/// Takes out the dimensions that turn out to have size 1, of which there must be as many as the file
+/// says of the output.
+fn squeeze_while_running(
+    context: &mut Context<'_, '_, '_>,
+    input: TensorId,
+    shape: Shape,
+    is_complex: bool,
+) -> Result {
+    let rank = match context.declared_shape(0)? {
+        Some(declared) if !is_complex => declared.rank(),
+        _ => {
+            return Err(Problem::unsupported(format!(
+                "every dimension of size 1 squeezed out of {shape}, whose sizes are not all known, \
+                 while it is not known how many are left; give the model fixed input shapes"
+            )));
+        }
+    };
+    let most = shape.dims().iter().filter(|&&dim| dim != 1).count();
+    let least = shape.dims().iter().filter(|&&dim| dim > 1).count();
+    if !(least..=most).contains(&rank) {
+        return Err(Problem::malformed(format!(
+            "{shape} without its dimensions of size 1 is no tensor of {rank} dimensions"
+        )));
+    }
+    let none = OutputDeclaration::default;
+    let sizes = context.shape_step(input, 0, shape.rank())?;
+    let one = context.scalar(DataType::Signed64, 1.0)?;
+    let differ = ComparisonDescriptor::new(ComparisonOperation::NotEqual);
+    let is_kept = context.step(0, differ, &[Some(sizes), Some(one)], none())?;
+    let inputs = [Some(sizes), Some(is_kept)];
+    let kept = context.step(0, CompressDescriptor::new(Some(0)), &inputs, none())?;
+    // What is executed stops here where there are more or fewer.
+    let kept = context.reshape_step(0, kept, &[rank as i64])?;
+    let declaration = context.moved(0, input)?;
+    let rule = ParameterRule::Reshape { allow_zero: true };
+    context.emit_by_rule(0, rule, &[Some(input)], &[Some(kept)], declaration)
 }
 
 /// Adds a dimension of size 1 before the named one of the output.
@@ -156,7 +193,9 @@ fn short(vector: Option<Vector<'_, i32>>, name: &str) -> Result<Vec<i64>> {
 mod tests {
     use crate::schema_generated::{BuiltinOperator as Op, TensorType};
     use crate::schema_writer_generated as write;
-    use crate::test_model::{assert_refused, float, ints, lower, outputs, typed, types};
+    use crate::test_model::{
+        assert_refused, float, floats, ints, load, lower, outputs, tensor, typed, types,
+    };
     use armnn_backend_api::LayerType;
 
     fn option(new_shape: &[i32]) -> write::BuiltinOptions {
@@ -244,6 +283,28 @@ mod tests {
     }
 
     #[test]
+    fn dimensions_that_turn_out_to_be_1_are_squeezed_out() {
+        let lowered = |output: &[i32]| {
+            let input = float(&[1, 2, 1, 1]).signature(&[-1, -1, 1, -1]);
+            let output = float(output).signature(&vec![-1; output.len()]);
+            lower(Op::Squeeze, &[input], &[output], None)
+        };
+        let network = lowered(&[1, 2]).unwrap();
+        assert_eq!(outputs(&network), ["Float32[?, ?]"]);
+        let values: Vec<f32> = (0..6).map(|v| v as f32).collect();
+        let loaded = load(network);
+        for (given, found) in [([3, 2, 1, 1], [3, 2]), ([1, 2, 1, 3], [2, 3])] {
+            let outputs = loaded.run(&[tensor(&given, &values)]).unwrap();
+            assert_eq!(floats(&outputs[0]), (found.to_vec(), values.clone()));
+        }
+        // One dimension is left, where there must be two.
+        let error = loaded.run(&[tensor(&[1, 6, 1, 1], &values)]).unwrap_err();
+        assert!(error.to_string().contains("[2]"), "{error}");
+        let refused = lowered(&[1, 2, 1, 1]);
+        assert_refused(refused, "is no tensor of 4 dimensions");
+    }
+
+    #[test]
     fn a_dimension_is_added_before_the_named_one() {
         for (axis, output) in [
             (0, [1, 2, 3]),
@@ -268,7 +329,7 @@ mod tests {
         let network = lower(Op::Reshape, &[from, ints(&[2])], &[to], None).unwrap();
         let info = &network.tensor(network.outputs()[0].tensor).info;
         assert_eq!(info.quantization.zero_points(), [3]);
-        let loaded = crate::test_model::load(network);
+        let loaded = load(network);
         let mut state = loaded.create_execution_state().unwrap();
         state.set_input(0, &[1, 255]).unwrap();
         state.execute().unwrap();

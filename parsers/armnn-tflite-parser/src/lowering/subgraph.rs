@@ -1,6 +1,6 @@
 //! The lowering of a subgraph: its inputs, its operators in their order, its outputs.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use armnn_network::{NetworkBuilder, TensorId};
 
@@ -32,6 +32,8 @@ pub(super) struct Lowering<'m, 'a> {
     pub(super) assigned: BTreeSet<VariableId>,
     /// Variables that a body reads or writes, but has not been given.
     pub(super) missing: BTreeSet<VariableId>,
+    /// Tensors that are read by an operator or are outputs, once somebody has asked.
+    read: Option<HashSet<usize>>,
 }
 
 /// What a subgraph is lowered for.
@@ -123,8 +125,26 @@ impl<'m, 'a> Lowering<'m, 'a> {
             held: HashMap::new(),
             assigned: BTreeSet::new(),
             missing: BTreeSet::new(),
+            read: None,
             shared,
         }
+    }
+
+    /// Whether an operator reads a tensor, or it is an output. What nobody reads need not be computed.
+    pub(super) fn is_read(&mut self, tensor: usize) -> bool {
+        let (graph, index) = (self.graph, self.index);
+        let signatures = self.shared.model.signatures.iter();
+        let named = signatures
+            .filter(|signature| signature.subgraph == index)
+            .flat_map(|signature| signature.outputs.iter().map(|&(_, tensor)| tensor));
+        let read = self.read.get_or_insert_with(|| {
+            let operators = graph.operators.iter();
+            let read = operators.flat_map(|operator| operator.inputs.iter().flatten());
+            read.chain(graph.outputs.iter().copied())
+                .chain(named)
+                .collect()
+        });
+        read.contains(&tensor)
     }
 
     /// Adds the inputs of the network.

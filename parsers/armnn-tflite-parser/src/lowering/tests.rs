@@ -87,7 +87,6 @@ fn operators_without_layers_are_refused_by_name() {
         Op::LshProjection,
         Op::SkipGram,
         Op::StablehloCustomCall,
-        Op::StablehloRngBitGenerator,
     ] {
         let refused = lower(operator, &[float(&[3])], &[float(&[3])], None);
         assert_refused(refused, &format!("not supported: {}", operator.name()));

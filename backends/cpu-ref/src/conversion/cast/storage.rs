@@ -6,13 +6,16 @@
 //! are kept, as ONNX's Cast does. To small floating-point numbers they are rounded to nearest, ties
 //! to even, and saturate, infinite ones, too; NaN becomes the format's NaN.
 
-use armnn_backend_api::{BackendError, DataType, LayerView, Result, Workload};
+use armnn_backend_api::{DataType, LayerView, Result, Workload};
 use half::{bf16, f16};
 
 use super::{Bool, CastTo, Scalar, to_f64_odd};
-use crate::workloads::{
-    layer_checks::{input, num_elements, output, refusal},
-    workload_function::workload_function,
+use crate::{
+    numbers::packing::Packing,
+    workloads::{
+        layer_checks::{input, num_elements, output, refusal},
+        workload_function::workload_function,
+    },
 };
 
 /// The types that have a [`Format`].
@@ -74,9 +77,9 @@ where
         .map(|code| CastTo::<D>::cast(from.decode(code)).to_bits())
         .collect();
     workload_function(layer, 0, move |call| {
-        let codes = packed_bytes(call.input_bytes(0)?, from, len)?;
+        let codes = from.packing().bytes(call.input_bytes(0)?, len)?;
         for (at, out) in call.output::<D::Bits>(0)?.iter_mut().enumerate() {
-            *out = numbers[from.code_at(codes, at)];
+            *out = numbers[usize::from(from.packing().code_at(codes, at))];
         }
         Ok(())
     })
@@ -88,10 +91,11 @@ fn encoded<S: Encode>(layer: LayerView<'_>, to: Format, len: usize) -> Result<Bo
         if len == 0 {
             return Ok(());
         }
-        let codes = packed_bytes_mut(call.output_bytes(0)?, to, len)?;
+        let codes = to.packing().bytes_mut(call.output_bytes(0)?, len)?;
         codes.fill(0);
         for (at, &number) in numbers.iter().enumerate() {
-            to.put_at(codes, at, S::from_bits(number).encode(to));
+            to.packing()
+                .put_at(codes, at, S::from_bits(number).encode(to));
         }
         Ok(())
     })
@@ -111,39 +115,21 @@ fn recoded(
         })
         .collect();
     workload_function(layer, 0, move |call| {
-        let codes = packed_bytes(call.input_bytes(0)?, from, len)?;
+        let codes = from.packing().bytes(call.input_bytes(0)?, len)?;
         if len == 0 {
             return Ok(());
         }
-        let out = packed_bytes_mut(call.output_bytes(0)?, to, len)?;
+        let out = to.packing().bytes_mut(call.output_bytes(0)?, len)?;
         out.fill(0);
         for at in 0..len {
-            to.put_at(out, at, new_codes[from.code_at(codes, at)]);
+            to.packing().put_at(
+                out,
+                at,
+                new_codes[usize::from(from.packing().code_at(codes, at))],
+            );
         }
         Ok(())
     })
-}
-
-/// The bytes of `len` elements.
-pub(crate) fn packed_bytes(bytes: &[u8], format: Format, len: usize) -> Result<&[u8]> {
-    let expected = format.byte_len(len);
-    let found = bytes.len();
-    let bytes = bytes.get(..expected);
-    bytes.ok_or_else(|| too_short("input", found, expected))
-}
-
-/// The same of an output.
-fn packed_bytes_mut(bytes: &mut [u8], format: Format, len: usize) -> Result<&mut [u8]> {
-    let expected = format.byte_len(len);
-    let found = bytes.len();
-    let bytes = bytes.get_mut(..expected);
-    bytes.ok_or_else(|| too_short("output", found, expected))
-}
-
-fn too_short(direction: &str, found: usize, expected: usize) -> BackendError {
-    BackendError::invalid_argument(format!(
-        "{direction} 0 has {found} bytes; the workload was compiled for {expected}"
-    ))
 }
 
 /// What the bits of an element mean, which are at most 8.
@@ -223,22 +209,9 @@ impl Format {
         0..=(0xff >> (8 - self.bits()))
     }
 
-    /// Bytes of `len` elements.
-    fn byte_len(self, len: usize) -> usize {
-        len.div_ceil(8 / self.bits())
-    }
-
-    /// The bits of an element of [`packed_bytes`].
-    pub(crate) fn code_at(self, bytes: &[u8], at: usize) -> usize {
-        let in_byte = 8 / self.bits();
-        let code = bytes[at / in_byte] >> (at % in_byte * self.bits());
-        usize::from(code & (0xff >> (8 - self.bits())))
-    }
-
-    /// Writes to bits that are 0.
-    fn put_at(self, bytes: &mut [u8], at: usize, code: u8) {
-        let in_byte = 8 / self.bits();
-        bytes[at / in_byte] |= code << (at % in_byte * self.bits());
+    /// How elements lie in bytes.
+    pub(crate) fn packing(self) -> Packing {
+        Packing::new(self.bits())
     }
 
     /// The number that the bits stand for.
@@ -409,9 +382,9 @@ mod tests {
         for &storage in STORAGE {
             let format = Format::of(storage).unwrap();
             let codes: Vec<u8> = format.codes().collect();
-            let mut bytes = vec![0; format.byte_len(codes.len())];
+            let mut bytes = vec![0; format.packing().byte_len(codes.len())];
             for (at, &code) in codes.iter().enumerate() {
-                format.put_at(&mut bytes, at, code);
+                format.packing().put_at(&mut bytes, at, code);
             }
             // Float8E8M0 has powers that Float16 lacks.
             let has_half = storage != DataType::Float8E8M0;
@@ -429,8 +402,8 @@ mod tests {
                         (Format::Float(float), f64::NEG_INFINITY) => float.largest | 0x80,
                         _ => code,
                     };
-                    let found = format.code_at(&back, at);
-                    assert_eq!(found, usize::from(expected), "{storage} {code:#x} by {to}");
+                    let found = format.packing().code_at(&back, at);
+                    assert_eq!(found, expected, "{storage} {code:#x} by {to}");
                 }
             }
         }

@@ -4,7 +4,7 @@ use armnn_backend_api::{DataType, LayerView, Result, Workload};
 
 use super::{Parameters, Real};
 use crate::{
-    conversion::cast::storage::{Format, packed_bytes},
+    conversion::cast::storage::Format,
     workloads::{
         layer_checks::{input, refusal},
         workload_function::workload_function,
@@ -51,10 +51,13 @@ pub(super) fn workload<R: Real>(
         .map(|code| format.decode(code) as f32)
         .collect();
     workload_function(layer, 0, move |call| {
-        let codes = packed_bytes(call.input_bytes(0)?, format, parameters.num_elements)?;
+        let codes = format
+            .packing()
+            .bytes(call.input_bytes(0)?, parameters.num_elements)?;
         for (at, out) in call.output::<R::Bits>(0)?.iter_mut().enumerate() {
             let (scale, zero_point) = parameters.at(at);
-            let number = numbers[format.code_at(codes, at)] - zero_point as f32;
+            let number =
+                numbers[usize::from(format.packing().code_at(codes, at))] - zero_point as f32;
             *out = R::from_f32(scale * number).to_bits();
         }
         Ok(())

@@ -105,7 +105,7 @@ fn constant(of_32_bits: i32) -> i16 {
 }
 
 /// The product of fractions, rounded to nearest: `SaturatingRoundingDoublingHighMul`.
-fn product(a: i16, b: i16) -> i16 {
+pub(super) fn product(a: i16, b: i16) -> i16 {
     if a == i16::MIN && b == i16::MIN {
         return i16::MAX;
     }
@@ -114,11 +114,13 @@ fn product(a: i16, b: i16) -> i16 {
     ((product + nudge) / (1 << 15)) as i16
 }
 
-fn shift_left(x: i16, by: u32) -> i16 {
+/// Saturates.
+pub(super) fn shift_left(x: i16, by: u32) -> i16 {
     (i32::from(x) << by).clamp(i16::MIN.into(), i16::MAX.into()) as i16
 }
 
-fn shift_right(x: i16, by: u32) -> i16 {
+/// Rounds to nearest, ties away from zero.
+pub(super) fn shift_right(x: i16, by: u32) -> i16 {
     crate::numbers::quantized_arithmetic::rounding_shift_right(x.into(), by) as i16
 }
 
