@@ -15,10 +15,10 @@
 
 mod command;
 
-use std::{fmt::Write as _, fs, path::Path, process::Command};
+use std::{fmt::Write as _, fs, path::Path};
 
 use command::{
-    face_detector,
+    command, face_detector,
     onnx::{model, tensor},
     repository, staged_backends,
 };
@@ -86,11 +86,9 @@ fn words(line: &str) -> Vec<String> {
 
 /// What the command says on standard error, and its exit code, as the page has it.
 fn run(line: &str, root: &Path) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_armnn"))
+    let output = command()
         .args(words(line))
         .current_dir(root)
-        .env_remove("RUST_LOG")
-        .env_remove("ARMNN_DYNAMIC_BACKENDS_PATH")
         .output()
         .expect("the command can be started");
     let said = String::from_utf8(output.stderr).expect("standard error is text");

@@ -25,8 +25,10 @@ use armnn_runtime::loader::{
 use inspection::{program_headers, put};
 use shared_objects::{Backend, Note, directory};
 
-/// How long a child may take.
-const SECONDS: u32 = 5;
+/// How long a child may compute; a busy machine takes none of it.
+const SECONDS: u64 = 5;
+/// How long one may take that waits.
+const WAITING_SECONDS: u32 = 120;
 /// The descriptor that the backend's constructor writes to, by a system call of its own.
 const MARK: i32 = 200;
 
@@ -80,7 +82,12 @@ fn load_in_fork(directory: &Path) -> End {
         // SAFETY: system calls that change this process alone.
         unsafe {
             libc::dup2(writer.as_raw_fd(), MARK);
-            libc::alarm(SECONDS);
+            let seconds = libc::rlimit {
+                rlim_cur: SECONDS,
+                rlim_max: SECONDS + 1,
+            };
+            libc::setrlimit(libc::RLIMIT_CPU, &raw const seconds);
+            libc::alarm(WAITING_SECONDS);
             let null = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY);
             libc::dup2(null, 2);
         }

@@ -17,12 +17,30 @@ pub struct Said {
     pub stderr: String,
 }
 
-/// Runs the command, without anything in the environment that changes what it says.
+/// The command, without anything in the environment that changes what it says.
+pub fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_armnn"));
+    for variable in [
+        "ARMNN_DYNAMIC_BACKENDS_PATH",
+        "RUST_BACKTRACE",
+        "RUST_LIB_BACKTRACE",
+        "RUST_LOG",
+        "RUST_LOG_STYLE",
+        // Colours, and where lines are broken.
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "COLUMNS",
+        "NO_COLOR",
+    ] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// Runs the command.
 pub fn armnn<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Said {
-    let output = Command::new(env!("CARGO_BIN_EXE_armnn"))
+    let output = command()
         .args(arguments)
-        .env_remove("RUST_LOG")
-        .env_remove("ARMNN_DYNAMIC_BACKENDS_PATH")
         .output()
         .expect("the command can be started");
     Said {

@@ -1,9 +1,13 @@
 //! Which shared objects are in this process, and from which files.
 
 use std::{
+    collections::HashSet,
     ffi::{CStr, OsStr, c_int, c_void},
     fs::File,
-    os::{fd::AsRawFd as _, unix::ffi::OsStrExt as _},
+    os::{
+        fd::AsRawFd as _,
+        unix::{ffi::OsStrExt as _, fs::MetadataExt as _},
+    },
     path::PathBuf,
 };
 
@@ -201,7 +205,7 @@ fn line_holds(line: &str, address: usize) -> bool {
 }
 
 /// The device and number of a file, in the words of the kernel's list of mappings.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct MappedFile {
     device: String,
     inode: u64,
@@ -211,28 +215,29 @@ impl MappedFile {
     /// The file that the memory at `address` is mapped from.
     pub(super) fn at(address: usize) -> Option<Self> {
         let maps = std::fs::read_to_string(MAPS).ok()?;
-        maps.lines().find_map(|line| {
-            if !line_holds(line, address) {
-                return None;
-            }
-            // start-end permissions offset device inode path
-            let mut fields = line.split_ascii_whitespace();
-            let device = fields.nth(3)?.to_owned();
-            let inode = fields.next()?.parse().ok()?;
-            (inode != 0).then_some(Self { device, inode })
+        let mut lines = maps.lines();
+        lines
+            .find(|line| line_holds(line, address))
+            .and_then(Self::of_line)
+    }
+
+    /// What the list of mappings calls `file` on most file systems.
+    fn by_stat(file: &File) -> Option<Self> {
+        let data = file.metadata().ok()?;
+        let device = data.dev();
+        Some(Self {
+            device: format!("{:02x}:{:02x}", libc::major(device), libc::minor(device)),
+            inode: data.ino(),
         })
     }
 
-    /// Whether any memory of this process is mapped from the file.
-    pub(super) fn is_mapped(&self) -> bool {
-        std::fs::read_to_string(MAPS).is_ok_and(|maps| {
-            maps.lines().any(|line| {
-                // start-end permissions offset device inode path
-                let mut fields = line.split_ascii_whitespace().skip(3);
-                fields.next() == Some(&self.device)
-                    && fields.next().and_then(|inode| inode.parse().ok()) == Some(self.inode)
-            })
-        })
+    /// The file of a line of the list, if there is one.
+    fn of_line(line: &str) -> Option<Self> {
+        // start-end permissions offset device inode path
+        let mut fields = line.split_ascii_whitespace();
+        let device = fields.nth(3)?.to_owned();
+        let inode = fields.next()?.parse().ok()?;
+        (inode != 0).then_some(Self { device, inode })
     }
 
     /// What the list of mappings calls `file`. Some file systems give mappings another device
@@ -259,6 +264,25 @@ impl MappedFile {
             libc::munmap(address, 1);
         }
         found
+    }
+}
+
+/// The files that memory of this process is mapped from; all files where that cannot be found out.
+pub(super) struct MappedFiles(Option<HashSet<MappedFile>>);
+
+impl MappedFiles {
+    /// As they are now.
+    pub(super) fn of_process() -> Self {
+        let maps = std::fs::read_to_string(MAPS).ok();
+        Self(maps.map(|maps| maps.lines().filter_map(MappedFile::of_line).collect()))
+    }
+
+    pub(super) fn contains(&self, file: &File) -> bool {
+        let Some(files) = &self.0 else {
+            return true;
+        };
+        MappedFile::by_stat(file).is_some_and(|file| files.contains(&file))
+            || MappedFile::of(file).is_none_or(|file| files.contains(&file))
     }
 }
 

@@ -7,19 +7,19 @@
 
 use std::{
     collections::HashSet,
-    fs::File,
+    fs::{self, File},
     io::Read,
     path::{Path, PathBuf},
 };
 
-use super::dependencies::{Library, usable};
+use super::dependencies::{Library, processor_directories, usable};
 use crate::loader::{
-    images::{self, Image, MappedFile},
+    images::{self, Image, MappedFile, MappedFiles},
     inspect::Inspection,
 };
 
 /// More libraries than any backend brings along.
-const MAX_LIBRARIES: usize = 64;
+const MAX_LIBRARIES: usize = 1024;
 
 /// What is said for each library that the backend in `path`, which has just been loaded, brings
 /// along in the directories that it names itself (`DT_RPATH`, `DT_RUNPATH`), and that is not in
@@ -30,26 +30,19 @@ pub(super) fn find(path: &Path, inspection: &Inspection) -> Vec<String> {
         return Vec::new();
     }
     let loaded = images::loaded();
+    let mapped = MappedFiles::of_process();
     let mut borrowed = Vec::new();
-    let mut seen: HashSet<String> = HashSet::new();
+    let mut seen: HashSet<PathBuf> = HashSet::new();
     let mut queue = vec![Library::new(path, inspection, &[])];
     while let Some(library) = queue.pop() {
         for name in &library.needed {
-            if seen.len() >= MAX_LIBRARIES || !seen.insert(name.clone()) {
+            let Some((own, found)) = library.own(name, usable) else {
+                continue;
+            };
+            if seen.len() >= MAX_LIBRARIES || !seen.insert(own.clone()) {
                 continue;
             }
-            let own = library
-                .own_directories()
-                .map(|directory| directory.join(name))
-                .find_map(|own| Some((usable(&own)?, own)));
-            let Some((found, own)) = own else {
-                continue;
-            };
-            let is_given = match File::open(&own).ok().and_then(|file| MappedFile::of(&file)) {
-                Some(file) => file.is_mapped(),
-                None => true,
-            };
-            if is_given {
+            if File::open(&own).map_or(true, |file| mapped.contains(&file)) {
                 queue.push(Library::new(&own, &found, library.inherited()));
             } else if let Some(text) = describe(name, &own, &library.path, &loaded) {
                 borrowed.push(text);
@@ -61,15 +54,16 @@ pub(super) fn find(path: &Path, inspection: &Inspection) -> Vec<String> {
 
 /// Nothing where the library that is in memory has the same contents.
 fn describe(name: &str, own: &Path, needed_by: &Path, loaded: &[Image]) -> Option<String> {
-    let other: Option<&PathBuf> = loaded
+    let other = loaded
         .iter()
-        .map(|image| &image.path)
-        .find(|path| path.file_name().is_some_and(|file| file == name));
+        .find(|image| image.path.file_name().is_some_and(|file| file == name));
     let other = match other {
-        Some(other) if has_same_contents(own, other) => return None,
-        // Its own variant for this processor, from a directory below.
-        Some(other) if own.parent().is_some_and(|folder| other.starts_with(folder)) => return None,
-        Some(other) => other.display().to_string(),
+        Some(other) if was_replaced(other) => {
+            format!("{} as it was before it was replaced", other.path.display())
+        }
+        Some(other) if has_same_contents(own, &other.path) => return None,
+        Some(other) if is_variant(own, &other.path) => return None,
+        Some(other) => other.path.display().to_string(),
         None => "another library that goes by this name".to_owned(),
     };
     Some(format!(
@@ -77,6 +71,29 @@ fn describe(name: &str, own: &Path, needed_by: &Path, loaded: &[Image]) -> Optio
         needed_by.display(),
         own.display()
     ))
+}
+
+/// Whether there is another file now where the one was that is in memory, or none.
+fn was_replaced(image: &Image) -> bool {
+    let Some(mapped) = MappedFile::at(image.dynamic) else {
+        return false;
+    };
+    match File::open(&image.path) {
+        Ok(file) => MappedFile::of(&file).is_some_and(|file| file != mapped),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
+}
+
+/// Whether `other` is what the dynamic linker takes instead of `own` on this processor.
+fn is_variant(own: &Path, other: &Path) -> bool {
+    let (Some(folder), Some(other)) = (own.parent(), other.parent()) else {
+        return false;
+    };
+    let Ok(other) = fs::canonicalize(other) else {
+        return false;
+    };
+    let mut variants = processor_directories(folder).into_iter();
+    variants.any(|variant| fs::canonicalize(variant).is_ok_and(|variant| variant == other))
 }
 
 fn has_same_contents(one: &Path, other: &Path) -> bool {

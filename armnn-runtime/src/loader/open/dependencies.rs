@@ -156,7 +156,7 @@ fn walk<T>(
             .iter()
             .filter_map(|image| Some(image.path.file_name()?.to_owned()))
             .collect(),
-        environment: split(std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default()),
+        environment: environment(),
         cache: OnceCell::new(),
         looks: Cell::new(0),
     };
@@ -220,14 +220,23 @@ impl Library {
         }
     }
 
-    /// The directories that the library itself, or the one that brought it in, names for its needs.
-    pub(super) fn own_directories(&self) -> impl Iterator<Item = &PathBuf> {
-        let rpath = if self.has_runpath {
-            &[][..]
-        } else {
-            &self.inherited
+    /// The library of this name in the directories that this one, or what brought it in, names for
+    /// its needs, and what `look` says of it; none where the dynamic linker is told elsewhere before
+    /// it looks there.
+    pub(super) fn own<T>(
+        &self,
+        name: &str,
+        look: impl Fn(&Path) -> Option<T>,
+    ) -> Option<(PathBuf, T)> {
+        let find = |directories: &[PathBuf]| {
+            let mut paths = directories.iter().map(|directory| directory.join(name));
+            paths.find_map(|path| look(&path).map(|found| (path, found)))
         };
-        rpath.iter().chain(&self.runpath)
+        if !self.has_runpath {
+            return find(&self.inherited);
+        }
+        let (path, found) = find(&self.runpath)?;
+        find(&environment()).is_none().then_some((path, found))
     }
 
     /// What those that it brings in inherit.
@@ -334,7 +343,7 @@ pub(super) fn usable(path: &Path) -> Option<Box<Inspection>> {
 /// The directories below `directory` that are for some processors only, and are searched before it.
 /// Which of them the dynamic linker takes depends on the processor, and on its own version, so that all
 /// are looked at.
-fn processor_directories(directory: &Path) -> Vec<PathBuf> {
+pub(super) fn processor_directories(directory: &Path) -> Vec<PathBuf> {
     /// Of older versions, also one in another.
     const OLDER: [&str; 7] = [
         "tls", "haswell", "avx512_1", "xeon_phi", "x86_64", "atomics", "aarch64",
@@ -369,6 +378,11 @@ fn system_directories() -> Vec<PathBuf> {
         directories.push(format!("{parent}/{architecture}-linux-gnu").into());
     }
     directories
+}
+
+/// The directories that the environment names.
+fn environment() -> Vec<PathBuf> {
+    split(std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default())
 }
 
 fn split(list: OsString) -> Vec<PathBuf> {
