@@ -3,6 +3,7 @@
 use armnn_backend_api::{ExecutionContext, Result, Synchronous};
 
 use crate::{
+    convolution::pixel_blocks::{Filters, LANES, block},
     loops::sliding_window::SlidingWindow,
     numbers::real::Real,
     workloads::{
@@ -10,15 +11,6 @@ use crate::{
         parallel::for_each_chunk,
     },
 };
-
-/// Pixels that are computed together.
-const LANES: usize = 8;
-/// The most planes that are computed together.
-const MOST_BLOCK: usize = 32;
-/// For filters of so many taps at most, positions under them are kept.
-const MOST_TAPS: usize = 64;
-/// How much of what filters look at is gathered at a time.
-const SLAB: usize = 64;
 
 /// Where the weight of a pair of channels and a tap lies.
 pub(crate) enum WeightLayout {
@@ -94,74 +86,28 @@ impl NchwConvolution {
         let out_group = self.out_channels / self.groups;
         let fits = matches!(self.weights, WeightLayout::PlanePerPair { .. })
             && u32::try_from(self.rows.input * self.columns.input).is_ok();
-        let mut blocks = (2..=16).rev().chain(17..=MOST_BLOCK);
-        blocks.find(|&block| fits && out_group.is_multiple_of(block))
+        block(out_group).filter(|_| fits)
     }
 
-    /// Computes planes of the output whose filters look at the same input. A few pixels are computed
-    /// at a time, for which what the filters look at is gathered. Each sum is added up in the order
-    /// of the weights, as by [`add_tap`](Self::add_tap), but that padding is added, too.
+    /// Computes planes of the output whose filters look at the same input. Each sum is added up in the
+    /// order of the weights, as by [`add_tap`](Self::add_tap), but that padding is added, too.
     fn add_block<F: Real>(&self, input: &[F], weights: &[F], bias: &[F], planes: &mut [F]) {
         let out_plane = self.rows.output * self.columns.output;
         let in_plane = self.rows.input * self.columns.input;
-        let block = planes.len() / out_plane;
-        let filter_len = weights.len() / block;
-        let taps = self.rows.taps * self.columns.taps;
-        let zero = F::from_f64(0.0);
-        let mut patch = [[zero; LANES]; SLAB];
-        for first in (0..out_plane).step_by(LANES) {
-            let table = (taps <= MOST_TAPS).then(|| self.positions(first));
-            let mut sums = [[zero; LANES]; MOST_BLOCK];
-            for (sums, &bias) in sums.iter_mut().zip(bias) {
-                *sums = [bias; LANES];
-            }
-            for from in (0..filter_len).step_by(SLAB) {
-                let len = SLAB.min(filter_len - from);
-                let (mut channel, mut tap) = (from / taps, from % taps);
-                for pixels in &mut patch[..len] {
-                    let input = &input[channel * in_plane..][..in_plane];
-                    let positions = match &table {
-                        Some(table) => table[tap],
-                        None => self.positions_under(first, tap),
-                    };
-                    for (pixel, position) in pixels.iter_mut().zip(positions) {
-                        *pixel = input.get(position as usize).copied().unwrap_or(zero);
-                    }
-                    tap += 1;
-                    if tap == taps {
-                        (channel, tap) = (channel + 1, 0);
-                    }
-                }
-                let filter = |o: usize| &weights[o * filter_len + from..][..len];
-                let (fours, rest) = sums[..block].as_chunks_mut::<4>();
-                let beside = 4 * fours.len();
-                for (at, sums) in fours.iter_mut().enumerate() {
-                    let filters = [4 * at, 4 * at + 1, 4 * at + 2, 4 * at + 3].map(filter);
-                    add_products(&patch[..len], filters, sums);
-                }
-                for (at, sums) in rest.iter_mut().enumerate() {
-                    add_product(&patch[..len], filter(beside + at), sums);
-                }
-            }
-            let len = LANES.min(out_plane - first);
-            for (plane, sums) in planes.chunks_exact_mut(out_plane).zip(&sums) {
-                plane[first..][..len].copy_from_slice(&sums[..len]);
-            }
-        }
+        let filters = Filters {
+            weights,
+            count: planes.len() / out_plane,
+            taps: self.rows.taps * self.columns.taps,
+            bias,
+        };
+        let positions = |first, tap| self.positions_under(first, tap);
+        filters.add_up((input, in_plane), out_plane, positions, |o, first, sums| {
+            planes[o * out_plane + first..][..sums.len()].copy_from_slice(sums);
+        });
     }
 
-    /// Where the input lies under each tap, for some pixels of the output; beyond its end where
-    /// there is none.
-    fn positions(&self, first: usize) -> [[u32; LANES]; MOST_TAPS] {
-        let mut positions = [[u32::MAX; LANES]; MOST_TAPS];
-        let taps = self.rows.taps * self.columns.taps;
-        for (tap, positions) in positions.iter_mut().enumerate().take(taps) {
-            *positions = self.positions_under(first, tap);
-        }
-        positions
-    }
-
-    /// The same under one tap.
+    /// Where the input lies under a tap, for some pixels of the output; beyond its end where there is
+    /// none.
     fn positions_under(&self, first: usize, tap: usize) -> [u32; LANES] {
         let mut positions = [u32::MAX; LANES];
         let (ky, kx) = (tap / self.columns.taps, tap % self.columns.taps);
@@ -212,30 +158,4 @@ impl NchwConvolution {
             }
         }
     }
-}
-
-/// Adds the products of four filters and what they look at to four sums for each pixel.
-fn add_products<F: Real>(patch: &[[F; LANES]], filters: [&[F]; 4], sums: &mut [[F; LANES]; 4]) {
-    let mut local = *sums;
-    let [a, b, c, d] = filters;
-    let filters = a.iter().zip(b).zip(c).zip(d);
-    for (pixels, (((&a, &b), &c), &d)) in patch.iter().zip(filters) {
-        for (sums, weight) in local.iter_mut().zip([a, b, c, d]) {
-            for (sum, &pixel) in sums.iter_mut().zip(pixels) {
-                *sum += weight * pixel;
-            }
-        }
-    }
-    *sums = local;
-}
-
-/// The same of one filter.
-fn add_product<F: Real>(patch: &[[F; LANES]], filter: &[F], sums: &mut [F; LANES]) {
-    let mut local = *sums;
-    for (pixels, &weight) in patch.iter().zip(filter) {
-        for (sum, &pixel) in local.iter_mut().zip(pixels) {
-            *sum += weight * pixel;
-        }
-    }
-    *sums = local;
 }

@@ -6,4 +6,5 @@ pub(crate) mod convolution_nchw;
 pub(crate) mod convolution_nhwc;
 pub(crate) mod deform_conv;
 pub(crate) mod depthwise_convolution2d;
+mod pixel_blocks;
 pub(crate) mod strided_convolution;

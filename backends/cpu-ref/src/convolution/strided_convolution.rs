@@ -4,6 +4,7 @@
 //! Quantized, the rules are those of Convolution2d (TensorFlow Lite's
 //! `reference/integer_ops/transpose_conv.h`, `reference/conv3d.h`).
 
+mod planes;
 mod windows;
 
 use armnn_backend_api::{
@@ -11,6 +12,7 @@ use armnn_backend_api::{
     TransposeConvolution2dDescriptor, TransposeConvolution3dDescriptor, Workload,
 };
 
+use self::planes::Planes;
 use self::windows::{Steps, WeightAxes, Windows};
 use crate::{
     loops::{
@@ -145,7 +147,10 @@ fn workload(
         return Err(invalid("there is not one bias for each output channel"));
     }
     if !weighted_sum::is_quantized(layer)? {
-        return real_workload(layer, windows);
+        return match Planes::new(&windows) {
+            Some(planes) => real_workload(layer, planes),
+            None => real_workload(layer, windows),
+        };
     }
     by_weighted_types!(layer, X, W => QuantizedWindows {
         layer: WeightedLayer::new(layer, windows.out_channels, RescalingRule::FixedPoint)?,

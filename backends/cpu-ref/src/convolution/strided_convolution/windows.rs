@@ -24,7 +24,7 @@ pub(super) struct WeightAxes {
 /// The windows of a layer.
 #[derive(Clone)]
 pub(super) struct Windows {
-    directions: [Direction; 3],
+    pub(super) directions: [Direction; 3],
     pub(super) input: Strides,
     /// The batch is the group.
     pub(super) weights: Strides,
@@ -224,20 +224,20 @@ impl Windows {
 
 /// What lies along one direction.
 #[derive(Clone, Copy)]
-struct Direction {
-    input: usize,
-    output: usize,
-    taps: usize,
-    stride: usize,
-    dilation: usize,
-    pad: usize,
-    is_transposed: bool,
+pub(super) struct Direction {
+    pub(super) input: usize,
+    pub(super) output: usize,
+    pub(super) taps: usize,
+    pub(super) stride: usize,
+    pub(super) dilation: usize,
+    pub(super) pad: usize,
+    pub(super) is_transposed: bool,
 }
 
 impl Direction {
     /// Which input position an output position sees through a tap of the filter.
     #[inline]
-    fn position(&self, output: usize, tap: usize) -> Option<usize> {
+    pub(super) fn position(&self, output: usize, tap: usize) -> Option<usize> {
         let position = if self.is_transposed {
             let from_start = (output + self.pad).checked_sub(tap.checked_mul(self.dilation)?)?;
             if from_start % self.stride != 0 {
