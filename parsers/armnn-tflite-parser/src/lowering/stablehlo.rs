@@ -11,13 +11,15 @@ use armnn_network::{OutputDeclaration, ParameterRule, TensorId};
 use planus::Vector;
 
 use super::context::{Context, described};
+use super::options::Options;
 use super::problem::{Problem, Result};
-use crate::model::Operator;
+use crate::model::{Operator, OperatorOptions};
 use crate::schema_generated::{
-    BuiltinOperator, StablehloBroadcastInDimOptionsRef, StablehloCompareOptionsRef,
-    StablehloComparisonDirection, StablehloConcatenateOptionsRef, StablehloDynamicSliceOptionsRef,
-    StablehloIotaOptionsRef, StablehloPadOptionsRef, StablehloReduceOptionsRef,
-    StablehloSliceOptionsRef, StablehloTransposeOptionsRef,
+    ActivationFunctionType, AddOptionsRef, BuiltinOperator, MulOptionsRef,
+    StablehloBroadcastInDimOptionsRef, StablehloCompareOptionsRef, StablehloComparisonDirection,
+    StablehloConcatenateOptionsRef, StablehloDynamicSliceOptionsRef, StablehloIotaOptionsRef,
+    StablehloPadOptionsRef, StablehloReduceOptionsRef, StablehloSliceOptionsRef,
+    StablehloTransposeOptionsRef,
 };
 
 /// Of Booleans or bits.
@@ -349,6 +351,11 @@ pub(super) fn body_operation(
     if !body.operators.iter().all(is_of_arguments) {
         return Err(refused());
     }
+    for operator in &body.operators {
+        if is_activated(operator)? {
+            return Err(refused());
+        }
+    }
     let operators: Vec<_> = body.operators.iter().map(|o| o.code.known()).collect();
     Ok(match operators[..] {
         [Some(Op::StablehloAdd | Op::Add)] => (ReduceOperation::Sum, BinaryOperation::Add),
@@ -367,6 +374,19 @@ pub(super) fn body_operation(
         }
         _ => return Err(refused()),
     })
+}
+
+/// Whether a sum or a product goes through an activation.
+fn is_activated(operator: &Operator<'_>) -> Result<bool> {
+    let OperatorOptions::First(options) = operator.options else {
+        return Ok(false);
+    };
+    let function = match (AddOptionsRef::of(options), MulOptionsRef::of(options)) {
+        (Some(add), _) => add.fused_activation_function()?,
+        (_, Some(mul)) => mul.fused_activation_function()?,
+        _ => return Ok(false),
+    };
+    Ok(function != ActivationFunctionType::None)
 }
 
 /// The shape that the file says of the output, which is part of such an operator.

@@ -364,7 +364,7 @@ impl Context<'_, '_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::schema_generated::{BuiltinOperator as Op, TensorType};
+    use crate::schema_generated::{ActivationFunctionType, BuiltinOperator as Op, TensorType};
     use crate::schema_writer_generated as write;
     use crate::test_model::{
         TestModel, assert_refused, float, floats_constant, ints, load, lower_second, typed,
@@ -404,6 +404,16 @@ mod tests {
     }
 
     fn scattered(body: Option<Op>, indices: &[i32]) -> Vec<f32> {
+        let network = scatter(body, None, indices).unwrap();
+        let found = load(network).run(&[]).unwrap();
+        found[0].elements::<f32>().unwrap().to_vec()
+    }
+
+    fn scatter(
+        body: Option<Op>,
+        options_of_body: Option<write::BuiltinOptions>,
+        indices: &[i32],
+    ) -> Result<armnn_network::Network, crate::TfliteParserError> {
         let mut model = TestModel::default();
         let updates = [0., 10., 20., 30., 40., 50., 60., 70.];
         let inputs = [
@@ -430,13 +440,23 @@ mod tests {
         match body {
             Some(operator) => {
                 let z = model.tensor(typed(TensorType::Float32, &[]));
-                model.operator(operator, &[x, y], &[z], None);
+                model.operator(operator, &[x, y], &[z], options_of_body);
                 model.output(z);
             }
             None => model.output(y),
         }
-        let found = load(model.parse().unwrap()).run(&[]).unwrap();
-        found[0].elements::<f32>().unwrap().to_vec()
+        model.parse()
+    }
+
+    #[test]
+    fn what_updates_go_through_besides_one_operation_is_refused() {
+        let options = write::AddOptions {
+            fused_activation_function: ActivationFunctionType::Relu,
+            ..write::AddOptions::default()
+        };
+        let options = write::BuiltinOptions::AddOptions(Box::new(options));
+        let refused = scatter(Some(Op::Add), Some(options), &[2, 0]);
+        assert_refused(refused, "a subgraph other than one operation");
     }
 
     /// Rows of updates are 0, 10, 20, 30 and 40, 50, 60, 70. As LiteRT.
