@@ -1,5 +1,5 @@
-//! Recurrent operators of quantized numbers, by the integers of LiteRT's reference kernels: SVDF, and
-//! LSTM of the kernel type BASIC.
+//! Recurrent operators of quantized numbers, by the integers of LiteRT's reference kernels: SVDF,
+//! and LSTM of the kernel type BASIC.
 
 use armnn_backend_api::{
     BinaryOperation, ConcatDescriptor, DataType, ElementwiseBinaryDescriptor,
@@ -78,8 +78,8 @@ pub(super) fn svdf(
     }
 }
 
-/// The gates come in the order input, new input, forget, output, out of one matrix for the input and
-/// the state before. The further outputs are the new state, and what is between.
+/// The gates come in the order input, new input, forget, output, out of one matrix for the input
+/// and the state before. The further outputs are the new state, and what is between.
 pub(super) fn basic_lstm(context: &mut Context<'_, '_, '_>) -> Result {
     let input = context.input(0)?;
     let [activation, state] = [context.state(1)?, context.state(4)?];
@@ -134,8 +134,8 @@ pub(super) fn basic_lstm(context: &mut Context<'_, '_, '_>) -> Result {
     between(context, [input, before, weights, bias])
 }
 
-/// The outputs of what is between, if they are read: the input beside the state before, and the sums
-/// of the gates.
+/// The outputs of what is between, if they are read: the input beside the state before, and the
+/// sums of the gates.
 fn between(
     context: &mut Context<'_, '_, '_>,
     [input, before, weights, bias]: [TensorId; 4],
@@ -190,12 +190,12 @@ impl Context<'_, '_, '_> {
         })
     }
 
-    /// The sums of products of the rows of `x` [N, K] with those of `weights` [M, K], both quantized in
-    /// 8 bits, without their zero points: exact, as Signed32.
+    /// The sums of products of the rows of `x` [N, K] with those of `weights` [M, K], both
+    /// quantized in 8 bits, without their zero points: exact, as Signed32.
     fn exact_product(&mut self, x: TensorId, weights: TensorId) -> Result<TensorId> {
         let depth = self.shape(weights)?.dims().last().copied();
-        // Sums of at most 255 times 255 that stay below 2^24 are exact in Float32; Float64 holds those
-        // of any depth that fits into memory.
+        // Sums of at most 255 times 255 that stay below 2^24 are exact in Float32; Float64 holds
+        // those of any depth that fits into memory.
         let real = match depth {
             Some(0..=258) => DataType::Float32,
             _ => DataType::Float64,
@@ -258,8 +258,8 @@ impl Context<'_, '_, '_> {
         self.step(0, add, &inputs, OutputDeclaration::default())
     }
 
-    /// Integers times a factor as numbers of 16 bits, where the factor is applied in fixed point with
-    /// ties upwards: the sums of the gates of a basic LSTM.
+    /// Integers times a factor as numbers of 16 bits, where the factor is applied in fixed point
+    /// with ties upwards: the sums of the gates of a basic LSTM.
     fn rescaled_upwards(
         &mut self,
         sums: TensorId,
@@ -320,8 +320,8 @@ impl Context<'_, '_, '_> {
         self.lowering.reinterpreted(numbers, into)
     }
 
-    /// The steps of memory of each filter [N, F, M], with the newest [N, F, 1] behind them instead of
-    /// the oldest.
+    /// The steps of memory of each filter [N, F, M], with the newest [N, F, 1] behind them instead
+    /// of the oldest.
     pub(super) fn shifted(
         &mut self,
         before: TensorId,

@@ -5,8 +5,8 @@
 //! "Parallel Random Numbers: As Easy as 1, 2, 3", 2011. How the state becomes key and counter, and
 //! words become numbers, is as in LiteRT (`kernels/rng_bit_generator.cc`): the first number of the
 //! state is the key, the second the lower half of the counter, which moves on by one for each block
-//! of 2 or 4 words, and stays in its 64 bits; the upper half, of Philox, is the third number, or the
-//! key where there is none.
+//! of 2 or 4 words, and stays in its 64 bits; the upper half, of Philox, is the third number, or
+//! the key where there is none.
 
 use armnn_backend_api::{
     BinaryOperation, BitCastDescriptor, ConcatDescriptor, DataType, ElementwiseBinaryDescriptor,

@@ -123,8 +123,8 @@ pub(super) fn squeeze(context: &mut Context<'_, '_, '_>) -> Result {
     emit_merged_elements(context, input, is_complex, groups)
 }
 
-/// Takes out the dimensions that turn out to have size 1, of which there must be as many as the file
-/// says of the output.
+/// Takes out the dimensions that turn out to have size 1, of which there must be as many as the
+/// file says of the output.
 fn squeeze_while_running(
     context: &mut Context<'_, '_, '_>,
     input: TensorId,

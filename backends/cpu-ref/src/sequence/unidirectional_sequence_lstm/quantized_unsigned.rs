@@ -1,12 +1,13 @@
 //! UnidirectionalSequenceLstm of unsigned 8 bits with cells of 16 bits, bit for bit as TensorFlow
-//! Lite's kernel of LSTMs of the type BASIC: `LstmCell` (`kernels/internal/optimized/optimized_ops.h`)
-//! and the factor that `kernels/lstm.cc` gives it. The Android Neural Networks API and Arm NN call it
-//! QuantizedLstm.
+//! Lite's kernel of LSTMs of the type BASIC: `LstmCell`
+//! (`kernels/internal/optimized/optimized_ops.h`) and the factor that `kernels/lstm.cc` gives it.
+//! The Android Neural Networks API and Arm NN call it QuantizedLstm.
 //!
 //! Input and outputs are in steps of 1/128 around 128, the sums of the gates have 3 integer bits,
 //! and the cells 4. Sums are rescaled as that kernel's library of matrix products (ruy) does it,
-//! which rounds ties upwards where they are shifted to the right; LiteRT 2.3 has that kernel among its reference kernels, too, and never
-//! runs the other one (`kernels/internal/reference/lstm_cell.h`), where ties go away from zero.
+//! which rounds ties upwards where they are shifted to the right; LiteRT 2.3 has that kernel among
+//! its reference kernels, too, and never runs the other one
+//! (`kernels/internal/reference/lstm_cell.h`), where ties go away from zero.
 
 use armnn_backend_api::{
     ActivationFunction, DataType, LayerView, Result, UnidirectionalSequenceLstmDescriptor, Workload,
