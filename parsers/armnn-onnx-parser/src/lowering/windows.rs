@@ -122,6 +122,11 @@ pub(super) fn declared_windows(
             "its kernel_shape is {said:?}, but its weights have {size:?}"
         )));
     }
+    if size.is_some_and(|size| size == said && said.contains(&-1)) {
+        return Err(Problem::unsupported(
+            "windows whose size is not known; give the weights a fixed shape",
+        ));
+    }
     let strides = list("strides", Some(&ones), directions)?.unwrap_or_default();
     let dilations = list("dilations", Some(&ones), directions)?.unwrap_or_default();
     let zeros = vec![0; 2 * directions];
