@@ -333,3 +333,27 @@ fn the_last_pin_that_matches_wins_and_is_reported() {
         (&"moved".into(), &"pin".into())
     );
 }
+
+#[test]
+fn a_directory_where_nothing_can_be_kept_is_told_of() {
+    let Some(directory) = staged_backends() else {
+        return;
+    };
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for (cache, is_told) in [
+        (file.clone(), true),
+        (file.join("below"), true),
+        (root.path().join("made/when/needed"), false),
+    ] {
+        let cache = cache.to_str().unwrap();
+        let said = armnn(with(face(&directory), &["--cache-dir", cache]));
+        said.succeeds(&[]);
+        let words = format!("nothing can be written to '{cache}'");
+        assert_eq!(said.stderr.contains(&words), is_told, "{}", said.stderr);
+    }
+    // Nothing is left behind.
+    let made = root.path().join("made/when/needed");
+    assert_eq!(std::fs::read_dir(made).unwrap().count(), 0);
+}

@@ -404,8 +404,8 @@ fn a_case_that_crashes_or_never_ends_is_counted_and_the_rest_go_on() {
         ),
         (
             "for (volatile int on = 1; y[0] == -7 && on;); sum[i] = x[i] + y[i];",
-            "it did not end in 5 s; --timeout gives it longer",
-            &["--timeout", "5"],
+            "it did not end in 15 s; --timeout gives it longer",
+            &["--timeout", "15"],
         ),
     ] {
         let backends = tempfile::tempdir().unwrap();

@@ -428,7 +428,7 @@ impl<'a> Assignment<'a> {
 pub const RANDOM_SEED: u64 = 0x41_72_6d_4e_4e;
 
 /// Random elements: floating-point numbers from -1 to 1, quantized ones over all they can hold, and
-/// other integers, which may be indices, 0 or 1.
+/// other integers, which may be indices, 0 or 1. Of large inputs, the first ones again and again.
 fn random(name: &str, info: &TensorInfo, index: usize) -> anyhow::Result<Vec<u8>> {
     let count = info.shape.num_elements().unwrap_or(0);
     let len = info
@@ -446,11 +446,13 @@ fn random(name: &str, info: &TensorInfo, index: usize) -> anyhow::Result<Vec<u8>
     })?;
     let mut generator = SplitMix64(RANDOM_SEED.wrapping_add(index as u64));
     if info.data_type.is_quantized() {
-        bytes.extend((0..len).map(|_| (generator.next() >> 56) as u8));
+        let different = len.min(MOST_DIFFERENT);
+        bytes.extend((0..different).map(|_| (generator.next() >> 56) as u8));
+        repeat(&mut bytes, len);
         return Ok(bytes);
     }
     let is_float = info.data_type.is_float();
-    let numbers = (0..count).map(|_| {
+    let numbers = (0..count.min(MOST_DIFFERENT as u64)).map(|_| {
         // 53 random bits are a number from 0 to below 1.
         let unit = (generator.next() >> 11) as f64 / (1u64 << 53) as f64;
         if is_float {
@@ -466,11 +468,23 @@ fn random(name: &str, info: &TensorInfo, index: usize) -> anyhow::Result<Vec<u8>
             info.data_type
         )
     })?;
+    repeat(&mut bytes, len);
     Ok(bytes)
+}
+
+/// Appends what is there again, until there are so many bytes.
+fn repeat(bytes: &mut Vec<u8>, len: usize) {
+    while bytes.len() < len && !bytes.is_empty() {
+        bytes.extend_from_within(..bytes.len().min(len - bytes.len()));
+    }
 }
 
 /// The most bytes that are filled with random numbers.
 const MAX_RANDOM: usize = 1 << 33;
+
+/// So many numbers are made: more would take their time, and show nothing else. Of types smaller than a
+/// byte they fill whole bytes.
+const MOST_DIFFERENT: usize = 1 << 20;
 
 /// The generator of Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
 struct SplitMix64(u64);

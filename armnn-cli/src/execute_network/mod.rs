@@ -69,6 +69,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     print_passes(&optimized);
     let rewrites = report::passes(optimized.rewrites());
     let backends = runtime.backend_report();
+    if let Some(directory) = &arguments.cache_dir {
+        check_cache(directory);
+    }
     let load_options = LoadOptions {
         cache_directory: arguments.cache_dir.clone(),
         ..LoadOptions::default()
@@ -290,6 +293,23 @@ fn compare(
         )?);
     }
     Ok(comparisons)
+}
+
+/// Says where nothing can be kept, which the runtime would say only when a backend tries. What others
+/// have put there can be used all the same.
+fn check_cache(directory: &Path) {
+    let written = std::fs::create_dir_all(directory).and_then(|()| {
+        let probe = directory.join(format!("{}.part", std::process::id()));
+        std::fs::File::create_new(&probe)?;
+        std::fs::remove_file(probe)
+    });
+    if let Err(error) = written {
+        log::warn!(
+            "nothing can be written to '{}' ({error}): what backends compile is not kept for the next \
+             time; name another directory with --cache-dir",
+            directory.display()
+        );
+    }
 }
 
 fn output_names(network: &Network) -> Vec<String> {

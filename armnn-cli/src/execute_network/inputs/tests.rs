@@ -366,6 +366,23 @@ fn tensors_of_onnx_are_inputs() {
 }
 
 #[test]
+fn random_data_of_a_large_input_repeat_themselves() {
+    for (data_type, size) in [
+        (DataType::Float32, 4),
+        (DataType::Signed64, 8),
+        (DataType::QAsymmU8, 1),
+    ] {
+        let info = |count: usize| TensorInfo::new(data_type, [count as i64]);
+        let bytes = random("x", &info(MOST_DIFFERENT * 5 / 2), 0).unwrap();
+        assert_eq!(bytes.len(), MOST_DIFFERENT * 5 / 2 * size);
+        let first = random("x", &info(MOST_DIFFERENT), 0).unwrap();
+        assert_ne!(first[..size * 100], first[size * 100..size * 200]);
+        let mut parts = bytes.chunks(first.len());
+        assert!(parts.all(|part| *part == first[..part.len()]));
+    }
+}
+
+#[test]
 fn random_data_are_the_same_in_every_run_and_in_range() {
     let info = TensorInfo::new(DataType::Float32, [1000]);
     let bytes = random("x", &info, 0).unwrap();

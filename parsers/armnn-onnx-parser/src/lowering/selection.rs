@@ -15,36 +15,43 @@ use super::problem::{Problem, Result};
 /// How many constant indices are looked at to count negative ones from the end.
 const MOST_INDICES: usize = 1 << 20;
 
-/// The layer takes no negative indices, which count from the end: constant ones are replaced, to
-/// others the size is added where they are negative.
 pub(super) fn gather(c: &mut Context<'_, '_>) -> Result {
     let input = c.input(0)?;
     let shape = c.shape(input)?;
     let along = axis(c.attributes.int("axis", 0)?, shape.rank())?;
     let size = shape.dims()[along];
-    let indices = match c.constant(1)? {
-        Some(constant) if constant.count() <= MOST_INDICES => {
-            // Many nodes may look at the same ones.
-            c.pay_for(constant.count())?;
-            let values = constant.known_integers(MOST_INDICES, "the indices")?;
-            match values.iter().any(|&index| index < 0) {
-                false => c.input(1)?,
-                true if size >= 0 => {
-                    c.pay_for(values.len().saturating_mul(size_of::<i64>()))?;
-                    let values = from_start(&values, size)?;
-                    let data_type = match constant.data_type {
-                        DataType::Signed32 => DataType::Signed32,
-                        _ => DataType::Signed64,
-                    };
-                    c.add_constant(&Constant::integers(data_type, &constant.dims, &values))?
-                }
-                true => counted_from_start(c, input, along)?,
-            }
-        }
-        _ => counted_from_start(c, input, along)?,
-    };
+    let indices = indices_from_start(c, size, |c| c.shape_step(input, along, along + 1))?;
     let axis = small(along, "its axis")?;
     c.emit(GatherDescriptor { axis }, &[input, indices])
+}
+
+/// Input 1, indices of a dimension of `size` elements, or of so many as `size_step` finds where that is
+/// unknown. Layers take no negative ones, which count from the end: constant ones are replaced, to
+/// others the size is added where they are negative.
+pub(super) fn indices_from_start<'a, 'b>(
+    c: &mut Context<'a, 'b>,
+    size: i64,
+    size_step: impl FnOnce(&mut Context<'a, 'b>) -> Result<TensorId>,
+) -> Result<TensorId> {
+    let Some(constant) = c.constant(1)?.filter(|c| c.count() <= MOST_INDICES) else {
+        return counted_from_start(c, size_step);
+    };
+    // Many nodes may look at the same ones.
+    c.pay_for(constant.count())?;
+    let values = constant.known_integers(MOST_INDICES, "the indices")?;
+    match values.iter().any(|&index| index < 0) {
+        false => c.input(1),
+        true if size >= 0 => {
+            c.pay_for(values.len().saturating_mul(size_of::<i64>()))?;
+            let values = from_start(&values, size)?;
+            let data_type = match constant.data_type {
+                DataType::Signed32 => DataType::Signed32,
+                _ => DataType::Signed64,
+            };
+            c.add_constant(&Constant::integers(data_type, &constant.dims, &values))
+        }
+        true => counted_from_start(c, size_step),
+    }
 }
 
 fn from_start(indices: &[i64], size: i64) -> Result<Vec<i64>> {
@@ -67,10 +74,13 @@ fn from_start(indices: &[i64], size: i64) -> Result<Vec<i64>> {
 }
 
 /// Indices, with the size of the dimension added to those below 0.
-fn counted_from_start(c: &mut Context<'_, '_>, input: TensorId, along: usize) -> Result<TensorId> {
+fn counted_from_start<'a, 'b>(
+    c: &mut Context<'a, 'b>,
+    size_step: impl FnOnce(&mut Context<'a, 'b>) -> Result<TensorId>,
+) -> Result<TensorId> {
     let indices = c.input(1)?;
     let data_type = c.info(indices)?.data_type;
-    let size = c.shape_step(input, along, along + 1)?;
+    let size = size_step(c)?;
     let size = c.cast(size, data_type)?;
     let size = c.merge_step(size, &[])?;
     let zero = c.number(data_type, &[], &[0.0])?;

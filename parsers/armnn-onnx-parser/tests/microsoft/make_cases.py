@@ -237,6 +237,8 @@ case("mat_mul_n_bits_real_zero_points", "MatMulNBits", lambda: [floats(3, 40), p
 case("gather_block_quantized", "GatherBlockQuantized", lambda: [packed(4, 6, 32), np.array([[0, 5], [2, 2]], I64), np.abs(floats(6, 2))], constants=(0, 2), block_size=16, quantize_axis=1, bits=4)
 case("gather_block_quantized_zero_points", "GatherBlockQuantized", lambda: [packed(4, 6, 32), np.array([3, 1], I64), np.abs(floats(6, 2)), bytes_(6, 1)], constants=(0, 2, 3), block_size=16, quantize_axis=1, bits=4)
 case("gather_block_quantized_8_bits", "GatherBlockQuantized", lambda: [bytes_(6, 32), np.array([3, 1], I64), np.abs(floats(6, 2))], constants=(0, 2), block_size=16, quantize_axis=1, bits=8)
+case("gather_block_quantized_from_the_end", "GatherBlockQuantized", lambda: [packed(4, 6, 32), np.array([[-1, 5], [-6, 2]], I64), np.abs(floats(6, 2)), bytes_(6, 1)], constants=(0, 2, 3), block_size=16, quantize_axis=1, bits=4)
+case("gather_block_quantized_constant_from_the_end", "GatherBlockQuantized", lambda: [packed(4, 6, 32), np.array([-1, -6, 3], I32), np.abs(floats(6, 2))], constants=(0, 1, 2), block_size=16, quantize_axis=1, bits=4)
 def four_bits(name, kind, dims):
     low, high = (-8, 8) if kind == onnx.TensorProto.INT4 else (0, 16)
     return helper.make_tensor(name, kind, dims, random.integers(low, high, dims).flatten().tolist())

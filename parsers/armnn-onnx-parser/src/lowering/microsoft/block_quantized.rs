@@ -12,6 +12,7 @@ use super::fused::with_bias;
 use crate::lowering::constant::Constant;
 use crate::lowering::context::{Context, axis};
 use crate::lowering::problem::{Problem, Result};
+use crate::lowering::selection::indices_from_start;
 
 /// x times the transposed weights. Inputs: x, weights [N, blocks, bytes of a block], scales
 /// [N, blocks], zero points (packed as weights are in each row, or real), group indices, a bias.
@@ -137,7 +138,10 @@ pub(super) fn gather_block_quantized(c: &mut Context<'_, '_>) -> Result {
              blocks of {block}, with {bits} bits; rows of two dimensions are supported"
         )));
     }
-    let indices = c.input(1)?;
+    let rows = table.dims[0];
+    let indices = indices_from_start(c, rows, |c| {
+        c.number(DataType::Signed64, &[1], &[rows as f64])
+    })?;
     let per_byte = 8 / bits;
     let columns = match table.data_type {
         DataType::UInt8 => table.dims[1].saturating_mul(per_byte),
