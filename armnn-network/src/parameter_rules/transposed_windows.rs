@@ -256,6 +256,8 @@ fn extent(window: i64, dilation: u32) -> Result<i64> {
 
 #[cfg(test)]
 mod tests {
+    use TransposedSizes::{Given, Padded, Strided};
+
     use super::super::ParameterRule;
     use super::*;
 
@@ -271,7 +273,7 @@ mod tests {
         let rule = ParameterRule::TransposedWindows {
             layer: TransposedLayer::In2d(d),
             sizes: match sizes {
-                TransposedSizes::Given(columns) => TransposedSizes::Given(vec![1, columns[0]]),
+                Given(columns) => Given(vec![1, columns[0]]),
                 other => other,
             },
             more: vec![0, more],
@@ -286,8 +288,6 @@ mod tests {
         assert_eq!(dims[..3], [1, 5, 1]);
         Ok((dims[3], (d.pad_left, d.pad_right), found.complete))
     }
-
-    use TransposedSizes::{Given, Padded, Strided};
 
     /// 4 columns of strides of 2 and windows of 3: 3 * 2 + 3 = 9 elements.
     #[test]

@@ -6,8 +6,8 @@
 //! allows for its first input (`-` for none), inputs, attributes. They come from the `onnx` package
 //! (1.23.2): its schemas and its test cases; those of com.microsoft from the schemas of ONNX Runtime
 //! 1.32 and from the parser's own test cases. An input is `T[2,3]`, of the type in question; or
-//! `INT64[2]=4,5`, of one type, perhaps constant; or `-`, absent. Operators of which no model of
-//! tensors can be made have none.
+//! `INT64[2]=4,5`, of one type, perhaps constant (`=0`: all zeros); or `-`, absent. Operators of which
+//! no model of tensors can be made have none.
 
 use std::fmt::Write as _;
 
@@ -134,22 +134,21 @@ impl Sample<'_> {
             let name = format!("input{index}");
             let (kind, values) = input.split_once('=').unwrap_or((input, ""));
             let (of, dims) = kind.trim_end_matches(']').split_once('[').unwrap();
+            let of = if of == "T" { element_type } else { of };
             let (data_type, dims) = (number(of)?, list::<i64>(dims));
             if input.contains('=') {
-                let values = list::<i64>(values);
-                let (mut int32_data, mut int64_data) = (Vec::new(), Vec::new());
-                match of {
-                    "INT64" => int64_data = values,
-                    _ => int32_data = values.iter().map(|&n| i32::try_from(n).unwrap()).collect(),
-                }
-                graph.initializer.push(TensorProto {
+                let mut tensor = TensorProto {
                     name: name.clone(),
                     dims,
                     data_type,
-                    int32_data: int32_data.into(),
-                    int64_data: int64_data.into(),
                     ..TensorProto::default()
-                });
+                };
+                match of {
+                    _ if values == "0" => tensor.raw_data = Some(zeros(&tensor.dims, of).into()),
+                    "INT64" => tensor.int64_data = list::<i64>(values).into(),
+                    _ => tensor.int32_data = list::<i32>(values).into(),
+                }
+                graph.initializer.push(tensor);
             } else {
                 graph.input.push(value(&name, data_type, &dims));
             }
@@ -191,6 +190,21 @@ impl Sample<'_> {
         };
         Some(model.encode_to_vec())
     }
+}
+
+/// The bytes of a constant of zeros.
+fn zeros(dims: &[i64], of: &str) -> Vec<u8> {
+    let bits = match of {
+        "INT2" | "UINT2" => 2,
+        "INT4" | "UINT4" | "FLOAT4E2M1" => 4,
+        "BOOL" | "INT8" | "UINT8" => 8,
+        _ if of.starts_with("FLOAT8") => 8,
+        "INT16" | "UINT16" | "FLOAT16" | "BFLOAT16" => 16,
+        "INT64" | "UINT64" | "DOUBLE" => 64,
+        _ => 32,
+    };
+    let bytes = (dims.iter().product::<i64>() * bits + 7) / 8;
+    vec![0; usize::try_from(bytes).unwrap()]
 }
 
 fn value(name: &str, elem_type: i32, dims: &[i64]) -> ValueInfoProto {
