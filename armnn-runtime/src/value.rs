@@ -85,6 +85,27 @@ impl Value {
         })
     }
 
+    /// Bytes that its elements take, but for those that something else has, too.
+    pub(crate) fn own_byte_len(&self) -> u64 {
+        fn own<T>(shared: &Arc<T>, byte_len: impl Fn(&T) -> u64) -> u64 {
+            match Arc::strong_count(shared) {
+                1 => byte_len(shared),
+                _ => 0,
+            }
+        }
+        match self {
+            Self::Tensor(tensor) => own(tensor, |tensor| tensor.bytes().len() as u64),
+            Self::Strings(strings) => own(strings, |strings| {
+                strings.strings().iter().map(|s| s.len() as u64).sum()
+            }),
+            Self::Sequence(values) => {
+                own(values, |values| values.iter().map(Self::own_byte_len).sum())
+            }
+            Self::Optional(None) => 0,
+            Self::Optional(Some(value)) => own(value, Self::own_byte_len),
+        }
+    }
+
     /// What it is, for messages.
     pub(crate) fn describe(&self) -> String {
         match self {

@@ -60,6 +60,22 @@ fn a_library_for_this_processor_that_is_cut_short_is_found_before_the_one_beside
     }
 }
 
+/// What was loaded by its path, and gives itself no name, is not what another library of the same file
+/// name needs.
+#[test]
+fn a_library_in_memory_that_goes_by_no_name_does_not_hide_one_that_is_cut_short() {
+    let (elsewhere, nest) = (Nest::new(), Nest::new());
+    // SAFETY: it only has a function and bytes.
+    let _loaded = unsafe { libloading::Library::new(library(&elsewhere, "nameless", SOURCE)) };
+    let library = library(&nest, "nameless", SOURCE);
+    let whole = fs::read(&library).unwrap();
+    backend(&nest, CALL, &["-lnameless"]);
+    fs::remove_file(&library).unwrap();
+    fs::write(&library, &whole[..whole.len() / 2]).unwrap();
+    let words = ["libnameless.so", "ends before"];
+    nest.refuses("X", Stage::Open, Code::OpenFailed, &words);
+}
+
 /// The dynamic linker loads these as well, wherever it finds them.
 #[test]
 fn a_library_that_stands_in_for_the_backend_and_is_cut_short_is_found() {

@@ -342,13 +342,12 @@ fn a_tensor_without_elements_has_dimensions_that_can_be_counted() {
     assert!(error.to_string().contains("'x'"), "{error}");
 }
 
-/// Each part keeps its tensors for the next execution, unless another part needs the memory.
-#[test]
-fn what_other_parts_keep_makes_room_in_any_execution() {
-    const PARTS: usize = 8;
+/// So many parts, each of which gives what the one before it gives, without signs. `all` are outputs, or
+/// the last one.
+fn parts(count: usize, all: bool) -> LoadedNetwork {
     let mut builder = NetworkBuilder::new();
     let mut x = builder.add_input_layer("x", f32(&[-1])).unwrap();
-    for part in 0..PARTS {
+    for part in 0..count {
         let abs = builder.add_abs_layer(x, &format!("abs {part}")).unwrap();
         // What backends do not know parts the network.
         let construct = RuntimeOperation::Sequence(SequenceOperation::Construct);
@@ -363,9 +362,17 @@ fn what_other_parts_keep_makes_room_in_any_execution() {
         let name = format!("joined {part}");
         let joined = builder.add_runtime_layer(&name, concat, &[Some(sequence[0])]);
         x = joined.unwrap()[0];
+        if all || part + 1 == count {
+            builder.add_output_layer(&format!("y {part}"), x).unwrap();
+        }
     }
-    builder.add_output_layer("y", x).unwrap();
-    let loaded = try_load(builder.finish().unwrap()).unwrap();
+    try_load(builder.finish().unwrap()).unwrap()
+}
+
+/// Each part keeps its tensors for the next execution, unless another part needs the memory.
+#[test]
+fn what_other_parts_keep_makes_room_in_any_execution() {
+    let loaded = parts(8, false);
     // 128 KiB. A part has what it takes and what it gives in its own memory, and both besides: 512
     // KiB. All parts together would keep 8 times 256 KiB.
     let n = 1 << 15;
@@ -377,4 +384,22 @@ fn what_other_parts_keep_makes_room_in_any_execution() {
         let y = armnn_backend_api::cast_slice::<f32>(state.output(0)).unwrap();
         assert!(y.len() == 1 << 15 && y.iter().all(|&y| y == 2.0));
     }
+}
+
+/// As above, but what each part gives is kept to the end: with 8 parts, 8 times 128 KiB are the limit by
+/// themselves.
+#[test]
+fn what_parts_give_is_within_the_limit_all_together() {
+    let n = 1 << 15;
+    let x = HostTensor::from_f32([n], &vec![-2.0; 1 << 15]).unwrap();
+    let few = parts(3, true).run(std::slice::from_ref(&x)).unwrap();
+    assert_eq!(few.len(), 3);
+    let words = ["memory limit of 1048576 bytes"];
+    let many = parts(8, true);
+    for _ in 0..2 {
+        assert_fails(&many, std::slice::from_ref(&x), &words);
+    }
+    // What was held is let go: smaller ones are computed.
+    let x = HostTensor::from_f32([1], &[-2.0]).unwrap();
+    assert_eq!(many.run(&[x]).unwrap().len(), 8);
 }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashSet,
-    ffi::{CStr, OsStr, c_int, c_void},
+    ffi::{CStr, CString, OsStr, c_int, c_void},
     fs::File,
     os::{
         fd::AsRawFd as _,
@@ -110,6 +110,26 @@ pub(super) fn loaded() -> Vec<Image> {
         libc::dl_iterate_phdr(Some(add), (&raw mut images).cast());
     }
     images
+}
+
+/// Whether the dynamic linker has a shared object in memory that it would give to what needs a library
+/// of this name. The name of a file does not tell: an object goes by the name it gives itself, and by
+/// those it was asked for by.
+pub(super) fn is_loaded_as(name: &str) -> bool {
+    let Ok(name) = CString::new(name) else {
+        return false;
+    };
+    let Some(_call) = crate::forks::LinkerCall::begin() else {
+        return false;
+    };
+    // SAFETY: the name is a C string; nothing is loaded, and no code runs.
+    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    if handle.is_null() {
+        return false;
+    }
+    // SAFETY: the handle is from `dlopen` and closed once, which gives back what it counted.
+    unsafe { libc::dlclose(handle) };
+    true
 }
 
 /// Where an image says that its dynamic section is, as an address of its file. The headers are in the

@@ -17,8 +17,8 @@ use crate::{
 /// A loaded network, or a body of one. Values that go from one part to another have a slot each.
 pub(crate) struct LoadedGraph {
     pub(super) parts: Vec<LoadedPart>,
-    /// For each part, the slots that nothing reads after it.
-    pub(super) last_read: Vec<Vec<usize>>,
+    /// For each part, what nothing reads after it.
+    pub(super) last_read: Vec<LastRead>,
     /// What slots hold before the first part.
     pub(super) constants: Vec<(usize, Value)>,
     pub(super) inputs: Vec<usize>,
@@ -185,27 +185,39 @@ impl LoadedGraph {
     }
 }
 
-impl LoadedPart {
-    /// The slots that it reads and those that it writes, some maybe several times.
-    fn slots(&self) -> impl Iterator<Item = usize> {
-        let (segment, operation, outputs) = match self {
-            Self::Segment {
-                inputs, outputs, ..
-            } => (&inputs[..], &[][..], outputs),
-            Self::Operation(operation) => (&[][..], &operation.inputs[..], &operation.outputs),
-        };
-        let inputs = segment.iter().chain(operation.iter().flatten());
-        inputs.chain(outputs).copied()
-    }
+/// Slots that nothing reads after a part.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct LastRead {
+    /// Of what it reads itself.
+    pub(super) inputs: Vec<usize>,
+    /// Of what it gives.
+    pub(super) outputs: Vec<usize>,
 }
 
 /// For each part, the slots that no later part reads, and that are not among those that are `kept`.
-fn last_read(parts: &[LoadedPart], kept: impl Iterator<Item = usize>) -> Vec<Vec<usize>> {
+fn last_read(parts: &[LoadedPart], kept: impl Iterator<Item = usize>) -> Vec<LastRead> {
     let mut seen: HashSet<usize> = kept.collect();
-    let mut last_read: Vec<Vec<usize>> = parts
+    let mut last_read: Vec<LastRead> = parts
         .iter()
         .rev()
-        .map(|part| part.slots().filter(|&slot| seen.insert(slot)).collect())
+        .map(|part| {
+            let (segment, operation, outputs) = match part {
+                LoadedPart::Segment {
+                    inputs, outputs, ..
+                } => (&inputs[..], &[][..], outputs),
+                LoadedPart::Operation(operation) => {
+                    (&[][..], &operation.inputs[..], &operation.outputs)
+                }
+            };
+            let inputs = segment.iter().chain(operation.iter().flatten());
+            let mut unread = |slots: &mut dyn Iterator<Item = &usize>| {
+                slots.copied().filter(|&slot| seen.insert(slot)).collect()
+            };
+            LastRead {
+                outputs: unread(&mut outputs.iter()),
+                inputs: unread(&mut inputs.into_iter()),
+            }
+        })
         .collect();
     last_read.reverse();
     last_read
@@ -281,9 +293,9 @@ mod tests {
         // 0 is read by the first part only, and 3 by none; 1 by the first two; 2 and 4 by the last, of
         // which 5 is an output of the network and 6 is not.
         let kept = [5].into_iter();
-        assert_eq!(
-            last_read(&parts, kept),
-            [vec![0, 3], vec![1], vec![4, 2, 6]]
-        );
+        let last_read = last_read(&parts, kept);
+        let found = last_read.iter().map(|l| (&l.inputs[..], &l.outputs[..]));
+        let expected: [(&[usize], &[usize]); 3] = [(&[0], &[3]), (&[1], &[]), (&[4, 2], &[6])];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
     }
 }

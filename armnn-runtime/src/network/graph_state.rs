@@ -10,7 +10,7 @@ use armnn_network::{KnownValue, LayerId};
 
 use super::{
     StepTime,
-    graph::{LoadedGraph, LoadedPart},
+    graph::{LastRead, LoadedGraph, LoadedPart},
     operations,
     profile::EventRing,
     segment::LoadedSegment,
@@ -28,9 +28,15 @@ const KEPT_STATES: usize = 4;
 
 /// What one caller needs to execute a graph: the values between its parts, and what the parts need.
 pub(super) struct GraphState {
-    /// By slot.
-    values: Vec<Option<Value>>,
+    slots: Slots,
     parts: Vec<PartState>,
+}
+
+/// The values between parts.
+struct Slots {
+    values: Vec<Option<Value>>,
+    /// What they take.
+    held: Vec<Option<Held>>,
 }
 
 enum PartState {
@@ -99,6 +105,9 @@ impl HeldMemory {
     /// Lets go of states that are idle until `bytes` more are within a limit. They can be made again.
     /// Whether there is room then.
     fn make_room(&self, bytes: u64, limit: u64) -> bool {
+        if self.has_room(bytes, limit) {
+            return true;
+        }
         let segments = lock(&self.0.segments);
         for states in segments.states.iter().filter_map(Weak::upgrade) {
             if self.has_room(bytes, limit) {
@@ -190,7 +199,7 @@ impl GraphState {
             }
         });
         Self {
-            values: vec![None; graph.tensors.len()],
+            slots: Slots::new(graph.tensors.len()),
             parts: parts.collect(),
         }
     }
@@ -205,7 +214,8 @@ impl GraphState {
     ) -> Result<Vec<Value>> {
         let result = self.execute(graph, inputs, run);
         // What nobody reads any more is let go.
-        self.values.fill(None);
+        self.slots.values.fill(None);
+        self.slots.held.fill_with(|| None);
         result
     }
 
@@ -216,16 +226,17 @@ impl GraphState {
         run: &mut Run<'_>,
     ) -> Result<Vec<Value>> {
         for (slot, constant) in &graph.constants {
-            self.values[*slot] = Some(constant.clone());
+            self.slots.values[*slot] = Some(constant.clone());
         }
         let variables = graph.variables.iter().map(|variable| variable.input);
         for (slot, value) in graph.inputs.iter().copied().chain(variables).zip(inputs) {
-            self.values[slot] = Some(value);
+            self.slots.keep(slot, value, "the inputs", run)?;
         }
-        graph.check_inputs(&self.values)?;
+        graph.check_inputs(&self.slots.values)?;
         let parts = graph.parts.iter().zip(&graph.last_read);
         for ((part, last_read), state) in parts.zip(&mut self.parts) {
             run.check_interrupt()?;
+            let slots = &mut self.slots;
             match (part, state) {
                 (
                     LoadedPart::Segment {
@@ -234,30 +245,24 @@ impl GraphState {
                         outputs,
                     },
                     PartState::Segment(entries),
-                ) => run_segment(
-                    segment,
-                    &mut lock(entries),
-                    inputs,
-                    outputs,
-                    &mut self.values,
-                    run,
-                )?,
+                ) => {
+                    let results = run_segment(segment, &mut lock(entries), inputs, slots, run)?;
+                    slots.finish(outputs, results, last_read, "a part of the network", run)?;
+                }
                 (LoadedPart::Operation(operation), PartState::Operation(bodies)) => {
                     let inputs = operation.inputs.iter();
-                    let inputs = inputs.map(|slot| slot.and_then(|slot| self.values[slot].clone()));
+                    let inputs =
+                        inputs.map(|slot| slot.and_then(|slot| slots.values[slot].clone()));
                     let inputs = inputs.collect();
                     // The operation has the only reference then.
-                    last_read.iter().for_each(|&slot| self.values[slot] = None);
-                    let outputs = operations::execute(operation, bodies, inputs, run)?;
-                    operation.check_outputs(&outputs)?;
-                    for (&slot, value) in operation.outputs.iter().zip(outputs) {
-                        self.values[slot] = Some(value);
-                    }
+                    slots.let_go(&last_read.inputs);
+                    let results = operations::execute(operation, bodies, inputs, run)?;
+                    operation.check_outputs(&results)?;
+                    slots.finish(&operation.outputs, results, last_read, &operation.name, run)?;
                 }
                 // States are made from the parts.
                 _ => {}
             }
-            last_read.iter().for_each(|&slot| self.values[slot] = None);
         }
         let assigned = graph
             .variables
@@ -268,7 +273,7 @@ impl GraphState {
             .iter()
             .copied()
             .chain(assigned)
-            .map(|slot| self.values[slot].clone())
+            .map(|slot| self.slots.values[slot].clone())
             .collect();
         results.ok_or_else(|| ExecuteError {
             backend: None,
@@ -312,14 +317,64 @@ impl GraphState {
     }
 }
 
+impl Slots {
+    fn new(count: usize) -> Self {
+        Self {
+            values: vec![None; count],
+            held: std::iter::repeat_with(|| None).take(count).collect(),
+        }
+    }
+
+    /// Puts a value into its slot. It counts for what the execution holds where nobody else has it:
+    /// else it does already, or is the caller's.
+    fn keep(&mut self, slot: usize, value: Value, whose: &str, run: &Run<'_>) -> Result<()> {
+        self.held[slot] = None;
+        let bytes = value.own_byte_len();
+        if !run.memory.make_room(bytes, run.memory_limit) {
+            let limit = run.memory_limit;
+            let what = value.describe();
+            let problem = format!(
+                "{what}, besides what is held already, is beyond the memory limit of {limit} bytes"
+            );
+            return Err(failed(whose, problem));
+        }
+        self.held[slot] = (bytes > 0).then(|| run.memory.hold(bytes));
+        self.values[slot] = Some(value);
+        Ok(())
+    }
+
+    /// After a part: lets go of what it read last, and keeps what it gives, as far as it is read.
+    fn finish(
+        &mut self,
+        outputs: &[usize],
+        results: Vec<Value>,
+        last_read: &LastRead,
+        whose: &str,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        self.let_go(&last_read.inputs);
+        for (&slot, value) in outputs.iter().zip(results) {
+            self.keep(slot, value, whose, run)?;
+        }
+        self.let_go(&last_read.outputs);
+        Ok(())
+    }
+
+    fn let_go(&mut self, slots: &[usize]) {
+        for &slot in slots {
+            (self.values[slot], self.held[slot]) = (None, None);
+        }
+    }
+}
+
 fn run_segment(
     segment: &Arc<LoadedSegment>,
     entries: &mut Vec<SegmentEntry>,
     inputs: &[usize],
-    outputs: &[usize],
-    values: &mut [Option<Value>],
+    slots: &Slots,
     run: &mut Run<'_>,
-) -> Result<()> {
+) -> Result<Vec<Value>> {
+    let Slots { values, held } = slots;
     let input_name = |index: usize| {
         let id = segment.network.inputs()[index];
         format!("'{}'", segment.network.tensor(id).name)
@@ -373,10 +428,12 @@ fn run_segment(
             let arena = plan.arena_len as u64;
             let output_lens = segment.network.outputs().iter();
             let output_lens = output_lens.map(|output| plan.byte_lens[output.tensor.index()]);
-            let input_lens = inputs.iter().map(|&slot| match &values[slot] {
-                Some(Value::Tensor(tensor)) => tensor.bytes().len(),
-                _ => 0,
-            });
+            let input_lens = inputs
+                .iter()
+                .map(|&slot| match (&values[slot], &held[slot]) {
+                    (Some(Value::Tensor(tensor)), None) => tensor.bytes().len(),
+                    _ => 0,
+                });
             // What goes in and out is there besides.
             let bytes = input_lens
                 .chain(output_lens)
@@ -402,7 +459,7 @@ fn run_segment(
         }
     }
     let Some(SegmentEntry { state, .. }) = entries.last_mut() else {
-        return Ok(());
+        return Ok(Vec::new());
     };
     state.set_profiling(run.profiling);
     for (index, &slot) in inputs.iter().enumerate() {
@@ -431,16 +488,15 @@ fn run_segment(
         run.events.append(profile);
     }
     result?;
-    for (index, &slot) in outputs.iter().enumerate() {
+    let outputs = (0..segment.network.outputs().len()).map(|index| {
         let tensor = HostTensor::from_bytes(state.output_info(index), state.output(index));
-        let tensor = tensor.map_err(|e| ExecuteError {
+        tensor.map(Value::from).map_err(|e| ExecuteError {
             backend: None,
             layers: Vec::new(),
             source: BackendError::with_status(Status::OutOfMemory, e.to_string()),
-        })?;
-        values[slot] = Some(tensor.into());
-    }
-    Ok(())
+        })
+    });
+    outputs.collect()
 }
 
 /// A part could not be planned for the values that the parts before it gave.

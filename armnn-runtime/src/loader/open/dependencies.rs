@@ -22,7 +22,7 @@ use object::elf;
 
 use super::linker_cache::LinkerCache;
 use crate::loader::{
-    images::Image,
+    images::{Image, is_loaded_as},
     inspect::{self, HostInterface, Inspection, Machine, linker_tables},
     verdict::Code,
 };
@@ -90,9 +90,8 @@ pub(super) fn find_harmful(
     // Nearly always: nothing is read then.
     if inspection.filters.is_empty()
         && inspection.needed.iter().all(|name| {
-            loaded
-                .iter()
-                .any(|image| image.path.file_name() == Some(OsStr::new(name)))
+            let mut files = loaded.iter().map(|image| image.path.file_name());
+            files.any(|file| file == Some(OsStr::new(name))) && is_loaded_as(name)
         })
     {
         return None;
@@ -275,7 +274,7 @@ impl Search {
                 None => Found::Nowhere(path.parent().map(Path::to_owned).into_iter().collect()),
             };
         }
-        if self.loaded.contains(OsStr::new(name)) {
+        if self.loaded.contains(OsStr::new(name)) && is_loaded_as(name) {
             return Found::InMemory;
         }
         let rpath: &[PathBuf] = if library.has_runpath {
