@@ -526,7 +526,15 @@ fn einsum_sums_over_sizes_that_are_not_known_and_over_one_against_many() {
     };
     let run = |x: &[i64], y: &[i64], declared| {
         let inputs = vec![counted(x), counted(y)];
-        let outputs = outputs_of("", 12, "Einsum", inputs, &[equation.clone()], 1, declared);
+        let outputs = outputs_of(
+            "",
+            12,
+            "Einsum",
+            inputs,
+            std::slice::from_ref(&equation),
+            1,
+            declared,
+        );
         found(&outputs[0]).elements::<f32>().unwrap().to_vec()
     };
     // [1 2 3; 4 5 6] by [1 2; 3 4; 5 6].
