@@ -163,7 +163,9 @@ fn run(network: Network, passes: PassSelection, inputs: &[HostTensor]) -> Ran {
                 continue;
             }
             let tensor = HostTensor::from_bytes(state.output_info(index), state.output(index));
-            made.push(tensor.unwrap());
+            let mut tensor = tensor.unwrap();
+            clear_behind_last(&mut tensor);
+            made.push(tensor);
         }
         if let Some(outputs) = &outputs {
             for (first, second) in outputs.iter().zip(&made) {
@@ -214,15 +216,21 @@ fn inputs(random: &mut Random, network: &Network, shapes: &[Shape]) -> Option<Ve
             ..network.tensor(id).info.clone()
         };
         let len = info.byte_len().filter(|&len| len as u64 <= MEMORY_LIMIT)?;
-        let mut bytes = elements(random, &info, len);
-        // A layer that copies elements may leave out what is behind the last one.
-        if let (Some(bits), Some(last)) = (info.data_type.bits(), bytes.last_mut()) {
-            let used = info.shape.num_elements().unwrap_or(0) * u64::from(bits) % 8;
-            *last &= if used == 0 { u8::MAX } else { (1 << used) - 1 };
-        }
+        let bytes = elements(random, &info, len);
         HostTensor::from_bytes(info, &bytes).ok()
     });
     inputs.collect()
+}
+
+/// Sets the bits behind the last element of a small type to 0: they mean nothing, and a layer that
+/// moves elements may leave them out.
+fn clear_behind_last(tensor: &mut HostTensor) {
+    let info = tensor.info();
+    let bits = info.data_type.bits().map_or(8, u64::from);
+    let used = info.shape.num_elements().unwrap_or(0) * bits % 8;
+    if let (1.., Some(last)) = (used, tensor.bytes_mut().last_mut()) {
+        *last &= (1 << used) - 1;
+    }
 }
 
 /// Elements of a tensor: small numbers, a few of which repeat.
