@@ -361,12 +361,25 @@ pub(super) fn onnx_page() -> String {
     }
     let names: Vec<&str> = tables[0].1.iter().map(|row| row.name.as_str()).collect();
     assert!(!names.contains(&"ImageDecoder") && !names.contains(&"MaxRoiPool"));
+    text.push_str(OTHER_NUMBERS);
     text.push_str(
         "\n## Not read\n\nOf ai.onnx: ImageDecoder, MaxRoiPool. Of ai.onnx.ml: CastMap, \
          CategoryMapper, DictVectorizer, SVMClassifier, ZipMap. Of ai.onnx.preview.training: Gradient.\n",
     );
     text
 }
+
+const OTHER_NUMBERS: &str = "\n## Where ONNX Runtime gives other numbers\n\n\
+    Where the two differ, operators do what the standard and its own cases say:\n\n\
+    - Resize with `align_corners` or a crop, by scales that give no whole size: the size that goes into \
+      the positions is not rounded. ONNX Runtime and PyTorch round it; with sizes in place of scales, \
+      all agree.\n\
+    - Slice backwards to 2147483647: there is nothing between. ONNX Runtime goes to the beginning.\n\
+    - Pooling with dilations and `auto_pad` SAME: sizes are those of the input divided by the stride, \
+      rounded up.\n\
+    - MatMulNBits with `accuracy_level` 4: computed in Float32, of which ONNX Runtime makes integers of 8 \
+      bits first.\n\
+    - Random numbers with a seed are NumPy's; ONNX Runtime has a generator of its own.\n";
 
 /// The line of an operator.
 fn sample<'s, 't>(samples: &'s [Sample<'t>], domain: &str, name: &str) -> &'s Sample<'t> {
