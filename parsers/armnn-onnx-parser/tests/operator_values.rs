@@ -546,4 +546,40 @@ fn einsum_sums_over_sizes_that_are_not_known_and_over_one_against_many() {
     assert_eq!(run(&[2, 1], &[3, 2], known), [9.0, 12.0, 18.0, 24.0]);
     // The sums of the rows of [1 2 3; 4 5 6], 6 and 15, by [1 2].
     assert_eq!(run(&[2, 3], &[1, 2], known), [6.0, 12.0, 15.0, 30.0]);
+    // The same where that is found out while running.
+    let unknown = |_| None;
+    assert_eq!(run(&[2, 1], &[3, 2], unknown), [9.0, 12.0, 18.0, 24.0]);
+    assert_eq!(run(&[2, 3], &[1, 2], unknown), [6.0, 12.0, 15.0, 30.0]);
+    assert_eq!(run(&[2, 0], &[1, 2], unknown), [0.0; 4]);
+}
+
+/// Of two dimensions that are summed over, one is 1 in each of the tensors: 10, 20 and 30 for rows, 1
+/// and 2 for columns.
+#[test]
+fn einsum_sums_over_several_sizes_that_are_not_known() {
+    let equation = attribute("equation", |a| a.s = "ij,ij->".into());
+    let inputs = vec![
+        floats(&[3, 1], &[10.0, 20.0, 30.0]),
+        floats(&[1, 2], &[1.0, 2.0]),
+    ];
+    let outputs = outputs_of("", 12, "Einsum", inputs, &[equation], 1, |_| None);
+    // 60 by 3.
+    assert_eq!(found(&outputs[0]).elements::<f32>().unwrap(), [180.0]);
+}
+
+/// [1 2; 3 4] by the same, beyond what Float64 tells apart: 2^53 more in one product.
+#[test]
+fn einsum_multiplies_integers() {
+    let equation = attribute("equation", |a| a.s = "ij,jk->ik".into());
+    let inputs = || {
+        vec![
+            integers(&[2, 2], &[1, 2, 3, 4]),
+            integers(&[2, 2], &[(1 << 53) + 1, 2, 3, 4]),
+        ]
+    };
+    for declared in [|_| None, |size| Some(DimensionValue::Value(size))] {
+        let outputs = outputs_of("", 12, "Einsum", inputs(), &[equation.clone()], 1, declared);
+        let expected = [(1 << 53) + 7, 10, 3 * (1 << 53) + 15, 22];
+        assert_eq!(found(&outputs[0]).elements::<i64>().unwrap(), expected);
+    }
 }

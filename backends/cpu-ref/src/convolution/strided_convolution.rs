@@ -390,6 +390,34 @@ mod tests {
         assert!(call(d).error().contains("in 2 groups"));
     }
 
+    /// Of no input channels, whatever the filter: the bias.
+    #[test]
+    fn filters_without_weights_take_no_time_for_their_size() {
+        let huge = 1 << 20;
+        let empty = |shape: &[i64]| f32s(Shape::new(shape).unwrap(), &[]);
+        let bias = || f32s([1], &[0.5]);
+        for (layout, filter, from) in [
+            (DataLayout::Ncdhw, [1, 0, huge, huge, 1], [1, 0, 2, 2, 1]),
+            (DataLayout::Ndhwc, [huge, huge, 1, 0, 1], [1, 2, 2, 1, 0]),
+        ] {
+            let d = Convolution3dDescriptor::new(layout);
+            let call = [empty(&from), empty(&filter), bias()];
+            let call = call.into_iter().fold(Call::new(d), Call::input);
+            let call = call.output(DataType::Float32, [1; 5]);
+            assert_eq!(call.run().f32s(), [0.5]);
+        }
+        for (layout, filter, from) in [
+            (DataLayout::Nchw, [0, 1, huge, huge], [1, 0, 2, 2]),
+            (DataLayout::Nhwc, [1, huge, huge, 0], [1, 2, 2, 0]),
+        ] {
+            let d = TransposeConvolution2dDescriptor::new(layout);
+            let call = [empty(&from), empty(&filter), bias()];
+            let call = call.into_iter().fold(Call::new(d), Call::input);
+            let call = call.output(DataType::Float32, [1; 4]);
+            assert_eq!(call.run().f32s(), [0.5]);
+        }
+    }
+
     /// 2^-40 is lost in Float32 beside 1.
     #[test]
     fn float64_is_computed_in_itself() {

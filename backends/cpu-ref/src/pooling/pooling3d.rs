@@ -139,12 +139,13 @@ impl<F: Real> FloatKernel<F> for Pooling {
 
 impl Pooling {
     fn pool<F: Real>(&self, input: &[F], position: [usize; 3], voxel: &mut [F]) {
-        let product = |f: fn(&SlidingWindow, usize) -> usize| -> usize {
+        // With padding, there may be more than an integer counts.
+        let product = |f: fn(&SlidingWindow, usize) -> usize| -> f64 {
             let along = self.windows.iter().zip(position);
-            along.map(|(window, at)| f(window, at)).product()
+            along.map(|(window, at)| f(window, at) as f64).product()
         };
         let inside = product(|window, at| window.taps_inside(at).len());
-        if inside == 0 {
+        if inside == 0.0 {
             // The window covers nothing but padding.
             voxel.fill(F::ZERO);
             return;
@@ -153,7 +154,7 @@ impl Pooling {
             true => product(SlidingWindow::taps_inside_padded),
             false => inside,
         };
-        let count = F::from_f64(count as f64);
+        let count = F::from_f64(count);
         match self.algorithm {
             PoolingAlgorithm::Max => self.fold(input, position, F::NEG_INFINITY, voxel, larger),
             PoolingAlgorithm::Average => {
@@ -243,6 +244,20 @@ mod tests {
                 assert_close(&call.run().f32s(), &expected, 1e-6);
             }
         }
+    }
+
+    /// 2^90 voxels, of which all but 8 are padding.
+    #[test]
+    fn padding_counts_beyond_what_an_integer_holds() {
+        let size = 1 << 30;
+        let average = PoolingAlgorithm::Average;
+        let mut d = Pooling3dDescriptor::new(average, [size; 3], DataLayout::Ncdhw);
+        [d.pad_front, d.pad_top, d.pad_left] = [size - 2; 3];
+        d.padding_method = PaddingMethod::IgnoreValue.0;
+        let input = f32s([1, 1, 2, 2, 2], &[90f32.exp2(); 8]);
+        let call = Call::new(d).input(input);
+        let found = call.output(DataType::Float32, [1; 5]).run().f32s();
+        assert_eq!(found, [8.0]);
     }
 
     /// 2^-40 is lost in Float32 beside 1.

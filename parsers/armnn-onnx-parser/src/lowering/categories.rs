@@ -1,5 +1,7 @@
 //! Operators of ai.onnx.ml for features that are one of a few values.
 
+use std::collections::HashSet;
+
 use armnn_backend_api::{
     ArgMinMaxDescriptor, ArgMinMaxFunction, BinaryOperation as Binary, ComparisonDescriptor,
     ComparisonOperation as Comparison, DataType, GatherDescriptor, LogicalBinaryDescriptor,
@@ -181,6 +183,12 @@ pub(super) fn one_hot_encoder(c: &mut Context<'_, '_>) -> Result {
     let count = i64::try_from(categories.len()).unwrap_or(i64::MAX);
     if !(1..=MOST_KEYS).contains(&categories.len()) {
         return Err(Problem::malformed(format!("it has {count} categories")));
+    }
+    // Two engines would take the last of them, and the standard says nothing.
+    let mut seen = HashSet::new();
+    if let Some(twice) = categories.iter().find(|&&category| !seen.insert(category)) {
+        let problem = format!("its category {twice} is there twice");
+        return Err(Problem::malformed(problem));
     }
     let keys = Constant::integers(DataType::Signed64, &[count], &categories);
     let is_key = equal_to_any(c, x, &keys)?;

@@ -1,9 +1,13 @@
 //! Einsum: sums of products by letters, lowered to transposes, reductions and matrix products.
 
-use armnn_backend_api::{BatchMatMulDescriptor, ReduceOperation as Reduce, Shape};
+use armnn_backend_api::{
+    BatchMatMulDescriptor, ComparisonDescriptor, ComparisonOperation, ConcatDescriptor,
+    ReduceOperation as Reduce, SelectDescriptor, Shape,
+};
 use armnn_network::{ParameterRule, TensorId};
 
 use super::context::Context;
+use super::matrix::integer_product;
 use super::problem::{Problem, Result};
 
 /// How many tensors may be multiplied; more than any model does.
@@ -229,6 +233,7 @@ fn product(
     let x_id = arranged(c, &x, &left)?;
     let y_id = arranged(c, &y, &right)?;
     let n = batch.len();
+    let (x_id, y_id) = of_same_sums(c, (x_id, n + rows.len()), (y_id, n), summed.len())?;
     let matrix = |first: usize, second: usize| -> Vec<Vec<usize>> {
         (0..n)
             .map(|axis| vec![axis])
@@ -240,10 +245,14 @@ fn product(
     };
     let x_matrix = c.merge_step(x_id, &matrix(rows.len(), summed.len()))?;
     let y_matrix = c.merge_step(y_id, &matrix(summed.len(), columns.len()))?;
-    let product = c.step(
-        BatchMatMulDescriptor::new(false, false),
-        &[x_matrix, y_matrix],
-    )?;
+    let data_type = c.info(x_matrix)?.data_type;
+    let product = match data_type.is_float() || data_type.is_quantized() {
+        true => c.step(
+            BatchMatMulDescriptor::new(false, false),
+            &[x_matrix, y_matrix],
+        )?,
+        false => integer_product(c, x_matrix, y_matrix)?,
+    };
     let labels: Vec<Label> = [&batch[..], &rows, &columns].concat();
     // The rows and columns as they were.
     let product_rank = c.shape(product)?.rank();
@@ -256,7 +265,7 @@ fn product(
     let batch_dims = c.shape_step(product, 0, product_rank.saturating_sub(2))?;
     let row_dims = c.shape_step(x_id, n, n + rows.len())?;
     let column_dims = c.shape_step(y_id, n + summed.len(), n + summed.len() + columns.len())?;
-    let concat = armnn_backend_api::ConcatDescriptor { axis: 0 };
+    let concat = ConcatDescriptor { axis: 0 };
     let dims = c.step(concat, &[batch_dims, row_dims, column_dims])?;
     let rule = ParameterRule::Reshape { allow_zero: true };
     let id = c.step_deferred(rule, &[product], &[Some(dims)])?;
@@ -273,15 +282,14 @@ fn sum_what_is_broadcast(
 ) -> Result {
     let (x_shape, y_shape) = (c.shape(x.id)?, c.shape(y.id)?);
     let mut broadcast = Vec::new();
-    let mut n_unknown = 0;
     for (label, &size) in x.labels.iter().zip(x_shape.dims()) {
         let Some(at) = y.labels.iter().position(|other| other == label) else {
             continue;
         };
         match (size, y_shape.dims()[at]) {
             _ if needed(label) => {}
-            (x_size, y_size) if x_size < 0 || y_size < 0 => n_unknown += 1,
-            (x_size, y_size) if x_size == y_size => {}
+            // What is not known is made equal later on.
+            (x_size, y_size) if x_size < 0 || y_size < 0 || x_size == y_size => {}
             (1, _) | (_, 1) => broadcast.push(*label),
             (x_size, y_size) => {
                 return Err(Problem::malformed(format!(
@@ -290,16 +298,45 @@ fn sum_what_is_broadcast(
             }
         }
     }
-    // One that differs is an error of the matrix product; of two, the product of the sizes may not.
-    if n_unknown > 1 {
-        return Err(Problem::unsupported(
-            "sums over several dimensions that are not known; give the model fixed input shapes",
-        ));
-    }
     for term in [x, y] {
         sum_out(c, term, |label| !broadcast.contains(label))?;
     }
     Ok(())
+}
+
+/// Both tensors, each with where its `count` dimensions begin that are summed over: if a size of those
+/// is not known, with what is 1 in one of them repeated as often as the other has it.
+fn of_same_sums(
+    c: &mut Context<'_, '_>,
+    (x, x_first): (TensorId, usize),
+    (y, y_first): (TensorId, usize),
+    count: usize,
+) -> Result<(TensorId, TensorId)> {
+    let (x_shape, y_shape) = (c.shape(x)?, c.shape(y)?);
+    let sizes = [
+        &x_shape.dims()[x_first..][..count],
+        &y_shape.dims()[y_first..][..count],
+    ];
+    if sizes.concat().iter().all(|&size| size >= 0) {
+        return Ok((x, y));
+    }
+    let x_sizes = c.shape_step(x, x_first, x_first + count)?;
+    let y_sizes = c.shape_step(y, y_first, y_first + count)?;
+    let one = c.integers(&[1])?;
+    let equal = ComparisonDescriptor::new(ComparisonOperation::Equal);
+    let is_one = c.step(equal, &[x_sizes, one])?;
+    let sizes = c.step(SelectDescriptor::new(), &[is_one, y_sizes, x_sizes])?;
+    let repeated = |c: &mut Context<'_, '_>, id, first: usize| -> Result<TensorId> {
+        // What stands behind is broadcast to 1, which leaves it.
+        let behind = c.shape(id)?.rank() - first - count;
+        let ones = c.integers(&vec![1; behind])?;
+        let target = c.step(ConcatDescriptor { axis: 0 }, &[sizes, ones])?;
+        let rule = ParameterRule::BroadcastTo {
+            bidirectional: true,
+        };
+        c.step_deferred(rule, &[id], &[Some(target)])
+    };
+    Ok((repeated(c, x, x_first)?, repeated(c, y, y_first)?))
 }
 
 fn arranged(c: &mut Context<'_, '_>, term: &Term, labels: &[Label]) -> Result<TensorId> {

@@ -39,7 +39,11 @@ pub(super) fn mat_mul(c: &mut Context<'_, '_>) -> Result {
 
 /// The product of matrices of integers, which wrap around: products of all pairs, added up. Models
 /// compute indices with it, of small matrices.
-fn integer_product(c: &mut Context<'_, '_>, x: TensorId, y: TensorId) -> Result<TensorId> {
+pub(super) fn integer_product(
+    c: &mut Context<'_, '_>,
+    x: TensorId,
+    y: TensorId,
+) -> Result<TensorId> {
     // [.., m, k, 1] times [.., 1, k, n]
     let (x_rank, y_rank) = (c.shape(x)?.rank(), c.shape(y)?.rank());
     let rank = x_rank.max(y_rank) + 1;

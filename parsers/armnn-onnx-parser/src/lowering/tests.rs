@@ -356,3 +356,22 @@ fn parameters_of_a_fused_activation_are_by_name_whichever_is_left_out() {
     // alpha is 0.2 where nothing is said.
     assert_eq!((activation.a, activation.b), (0.2, 0.25));
 }
+
+#[test]
+fn a_category_that_is_there_twice_is_refused() {
+    let encoder = |categories: &[i64]| {
+        let mut model = TestModel::new(20).input("x", &[2]).output("y");
+        let attributes = [list("cats_int64s", categories)];
+        let mut encoder = node("OneHotEncoder", &["x"], &["y"], &attributes);
+        encoder.domain = "ai.onnx.ml".to_owned();
+        model.graph().node.push(encoder);
+        model.0.opset_import.push(crate::proto::OperatorSetIdProto {
+            domain: "ai.onnx.ml".to_owned(),
+            version: 1,
+        });
+        model.parse()
+    };
+    assert_eq!(output_dims(&encoder(&[3, 1]).unwrap()), [2, 2]);
+    let error = encoder(&[3, 1, 3]).unwrap_err().to_string();
+    assert!(error.contains("its category 3 is there twice"), "{error}");
+}

@@ -32,6 +32,10 @@ pub trait Number: Copy + Send + Sync {
     /// Puts one behind others.
     fn encode(self, encoded: &mut Vec<u8>);
 
+    /// An error if the encoding of numbers ends within one.
+    #[doc(hidden)]
+    fn check_end(encoded: &[u8], context: DecodeContext) -> Result<(), DecodeError>;
+
     /// Takes one that stands alone behind a key, and puts it behind others.
     #[doc(hidden)]
     fn merge(
@@ -85,6 +89,8 @@ impl<T: Number> Numbers<T> {
         buf: &mut impl Buf,
         context: DecodeContext,
     ) -> Result<(), DecodeError> {
+        // The end of the last piece is looked at with the numbers.
+        T::check_end(self.bytes(), context.clone())?;
         if wire_type == WireType::LengthDelimited {
             let mut piece = Bytes::new();
             bytes::merge(wire_type, &mut piece, buf, context)?;
@@ -121,6 +127,13 @@ impl Number for f32 {
         encoded.extend_from_slice(&self.to_le_bytes());
     }
 
+    fn check_end(encoded: &[u8], context: DecodeContext) -> Result<(), DecodeError> {
+        match encoded.as_chunks::<{ size_of::<Self>() }>().1 {
+            [] => Ok(()),
+            mut part => fixed32::merge(WireType::ThirtyTwoBit, &mut 0, &mut part, context),
+        }
+    }
+
     fn merge(
         wire_type: WireType,
         encoded: &mut Vec<u8>,
@@ -137,6 +150,13 @@ impl Number for f32 {
 impl Number for f64 {
     fn encode(self, encoded: &mut Vec<u8>) {
         encoded.extend_from_slice(&self.to_le_bytes());
+    }
+
+    fn check_end(encoded: &[u8], context: DecodeContext) -> Result<(), DecodeError> {
+        match encoded.as_chunks::<{ size_of::<Self>() }>().1 {
+            [] => Ok(()),
+            mut part => fixed64::merge(WireType::SixtyFourBit, &mut 0, &mut part, context),
+        }
     }
 
     fn merge(
@@ -158,6 +178,10 @@ impl Number for i32 {
         i64::from(self).encode(encoded);
     }
 
+    fn check_end(encoded: &[u8], context: DecodeContext) -> Result<(), DecodeError> {
+        u64::check_end(encoded, context)
+    }
+
     fn merge(
         wire_type: WireType,
         encoded: &mut Vec<u8>,
@@ -173,6 +197,10 @@ impl Number for i64 {
         self.cast_unsigned().encode(encoded);
     }
 
+    fn check_end(encoded: &[u8], context: DecodeContext) -> Result<(), DecodeError> {
+        u64::check_end(encoded, context)
+    }
+
     fn merge(
         wire_type: WireType,
         encoded: &mut Vec<u8>,
@@ -186,6 +214,16 @@ impl Number for i64 {
 impl Number for u64 {
     fn encode(self, encoded: &mut Vec<u8>) {
         encode_varint(self, encoded);
+    }
+
+    fn check_end(encoded: &[u8], context: DecodeContext) -> Result<(), DecodeError> {
+        // All bytes of a varint but its last one have the highest bit.
+        match encoded {
+            [.., last] if last >> 7 == 1 => {
+                uint64::merge(WireType::Varint, &mut 0, &mut &[*last][..], context)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn merge(

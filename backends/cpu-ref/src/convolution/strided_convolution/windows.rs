@@ -77,7 +77,11 @@ impl Windows {
         let sized = |strides: &[isize]| strides.iter().map(|&s| s as usize).collect::<Vec<_>>();
         let (from_strides, weight_strides) = (sized(&from_strides), sized(&weight_strides));
         let (inputs, outputs) = (along(&from, first), along(&to, first));
-        let taps = along(&weights, axes.first);
+        // Without weights, nothing lies in a window, whatever its size.
+        let taps = match weights.contains(&0) {
+            true => [0; 3],
+            false => along(&weights, axes.first),
+        };
         let groups = groups as usize;
         let (in_channels, out_channels) = (from[channel], to[channel]);
         // Whole numbers of channels in a group.

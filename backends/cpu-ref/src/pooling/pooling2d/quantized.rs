@@ -15,7 +15,7 @@ use crate::{
     workloads::{
         element_workload::{Kernel, element_workload},
         float_workload::MAX_INPUTS,
-        layer_checks::{input, output},
+        layer_checks::{input, invalid, output},
         parallel::for_each_chunk,
     },
 };
@@ -29,6 +29,12 @@ pub(super) fn check(layer: LayerView<'_>) -> Result<()> {
 pub(super) fn workload(layer: LayerView<'_>, pooling: Pooling) -> Result<Box<dyn Workload>> {
     let from = Affine::of(input(layer, 0)?, "input")?;
     let to = Affine::of(output(layer, 0)?, "output")?;
+    let taps = pooling.rows.taps.saturating_mul(pooling.columns.taps);
+    if pooling.padding_counts && i32::try_from(taps).is_err() {
+        return Err(invalid(
+            "padding that counts, in windows of 2^31 elements or more of a quantized type",
+        ));
+    }
     by_quantized_type!(output(layer, 0)?.data_type(), Q => {
         element_workload(layer, QuantizedPooling::<Q> {
             pooling,
@@ -200,6 +206,20 @@ mod tests {
             .input(input.quantized(Quantization::per_tensor(0.5, 3)))
             .output_info(output);
         call.run().elements(0)
+    }
+
+    #[test]
+    fn padding_beyond_what_sums_hold_is_an_error() {
+        let size = 1 << 16;
+        let mut d =
+            Pooling2dDescriptor::new(PoolingAlgorithm::Average, size, size, DataLayout::Nhwc);
+        (d.pad_left, d.pad_top) = (size - 2, size - 1);
+        d.padding_method = PaddingMethod::IgnoreValue.0;
+        let quantization = || Quantization::per_tensor(0.5, 3);
+        let output = TensorInfo::new(DataType::QAsymmS8, [1; 4]).quantized(quantization());
+        let input = typed(DataType::QAsymmS8, [1, 1, 2, 1], &[1i8, 2]).quantized(quantization());
+        let call = Call::new(d).input(input).output_info(output);
+        assert!(call.error().contains("2^31"));
     }
 
     #[test]
