@@ -20,10 +20,9 @@ use crate::{
         real::Real,
     },
     workloads::{
-        float_workload::{FloatKernel, MAX_INPUTS, float_workload, real_workload},
+        float_workload::{FloatKernel, MAX_INPUTS, real_workload},
         layer_checks::{
-            dims, input, invalid, num_elements, output, require_real_numbers,
-            require_real_numbers_or_float64,
+            dims, input, invalid, num_elements, output, require_real_numbers_or_float64,
         },
     },
 };
@@ -70,7 +69,7 @@ impl Axis {
 }
 
 pub(crate) fn check_l2(layer: LayerView<'_>, _: &L2NormalizationDescriptor) -> Result<()> {
-    require_real_numbers(layer)
+    require_real_numbers_or_float64(layer)
 }
 
 pub(crate) fn l2_workload(
@@ -82,18 +81,24 @@ pub(crate) fn l2_workload(
         return Ok(workload);
     }
     let epsilon = d.epsilon;
-    float_workload(
-        layer,
-        Lines(axis, move |line: &mut dyn Line| {
-            let squares: f32 = line.fold(0.0, &|sum, x| sum + x * x);
-            let divisor = if squares < epsilon { epsilon } else { squares }.sqrt();
-            line.map(&|x| x / divisor);
-        }),
-    )
+    real_workload(layer, Lines(axis, L2 { epsilon }))
+}
+
+struct L2 {
+    epsilon: f32,
+}
+
+impl LineFunction for L2 {
+    fn apply<F: Real>(&self, line: &mut Line<'_, F>) {
+        let epsilon = F::from_f64(self.epsilon.into());
+        let squares = line.fold(F::ZERO, |sum, x| sum + x * x);
+        let divisor = if squares < epsilon { epsilon } else { squares }.sqrt();
+        line.map(|x| x / divisor);
+    }
 }
 
 pub(crate) fn check_log_softmax(layer: LayerView<'_>, _: &LogSoftmaxDescriptor) -> Result<()> {
-    require_real_numbers(layer)
+    require_real_numbers_or_float64(layer)
 }
 
 pub(crate) fn log_softmax_workload(
@@ -104,66 +109,70 @@ pub(crate) fn log_softmax_workload(
     if let Some(workload) = quantized::log_softmax_workload(layer, axis, d.beta)? {
         return Ok(workload);
     }
-    let beta = d.beta;
-    float_workload(
-        layer,
-        Lines(axis, move |line: &mut dyn Line| {
-            // The largest exponent is taken out, so that no power overflows.
-            let larger = |y: f32, x: f32| {
-                if beta * x > y || x.is_nan() {
-                    beta * x
-                } else {
-                    y
-                }
-            };
-            let largest = line.fold(f32::NEG_INFINITY, &larger);
-            let sum: f32 = line.fold(0.0, &|sum, x| sum + (beta * x - largest).exp());
-            let log = sum.ln();
-            line.map(&|x| beta * x - largest - log);
-        }),
-    )
+    real_workload(layer, Lines(axis, LogSoftmax { beta: d.beta }))
+}
+
+struct LogSoftmax {
+    beta: f32,
+}
+
+impl LineFunction for LogSoftmax {
+    fn apply<F: Real>(&self, line: &mut Line<'_, F>) {
+        let beta = F::from_f64(self.beta.into());
+        // The largest exponent is taken out, so that no power overflows.
+        let larger = |y: F, x: F| {
+            if beta * x > y || x.is_nan() {
+                beta * x
+            } else {
+                y
+            }
+        };
+        let largest = line.fold(F::NEG_INFINITY, larger);
+        let sum = line.fold(F::ZERO, |sum, x| sum + (beta * x - largest).exp());
+        let log = sum.ln();
+        line.map(|x| beta * x - largest - log);
+    }
 }
 
 /// The elements along an axis, and where their results go.
-trait Line {
-    fn fold(&self, start: f32, f: &dyn Fn(f32, f32) -> f32) -> f32;
-
-    fn map(&mut self, f: &dyn Fn(f32) -> f32);
-}
-
-struct OneLine<'a> {
+struct Line<'a, F> {
     positions: std::iter::StepBy<std::ops::Range<usize>>,
-    input: &'a [f32],
-    output: &'a mut [f32],
+    input: &'a [F],
+    output: &'a mut [F],
 }
 
-impl Line for OneLine<'_> {
-    fn fold(&self, start: f32, f: &dyn Fn(f32, f32) -> f32) -> f32 {
+impl<F: Real> Line<'_, F> {
+    fn fold(&self, start: F, f: impl Fn(F, F) -> F) -> F {
         self.positions
             .clone()
             .fold(start, |y, at| f(y, self.input[at]))
     }
 
-    fn map(&mut self, f: &dyn Fn(f32) -> f32) {
+    fn map(&mut self, f: impl Fn(F) -> F) {
         for at in self.positions.clone() {
             self.output[at] = f(self.input[at]);
         }
     }
 }
 
-/// A function of each line.
-struct Lines<F>(Axis, F);
+/// What becomes of a line.
+trait LineFunction: Send + Sync + 'static {
+    fn apply<F: Real>(&self, line: &mut Line<'_, F>);
+}
 
-impl<F: Fn(&mut dyn Line) + Send + Sync + 'static> FloatKernel for Lines<F> {
+/// A function of each line.
+struct Lines<T>(Axis, T);
+
+impl<F: Real, T: LineFunction> FloatKernel<F> for Lines<T> {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, ..]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, ..]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         self.0.for_each_line(input.len(), |positions| {
-            (self.1)(&mut OneLine {
+            self.1.apply(&mut Line {
                 positions,
                 input,
                 output,
