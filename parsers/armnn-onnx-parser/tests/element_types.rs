@@ -438,3 +438,34 @@ fn indices_of_any_integers_are_encoded() {
     let longs = tensor(DataType::UInt64, &[3], &[1, 0, u64::MAX], u64::to_ne_bytes);
     assert_eq!(encoded((ElementType::UINT64, longs)), expected);
 }
+
+#[test]
+fn numbers_of_8_bits_are_infinite_or_none_as_their_format_says() {
+    let bytes = |data_type, values: &[u8]| tensor(data_type, &[4], values, u8::to_ne_bytes);
+    let e5m2 = || {
+        let values = [0x3c, 0x7c, 0xfc, 0x7e];
+        // 1, infinity, negative infinity, NaN
+        (
+            ElementType::FLOAT8E5M2,
+            bytes(DataType::Float8E5M2, &values),
+        )
+    };
+    let e4m3 = || {
+        // 256, 448, NaN, 1; there are no infinities.
+        let values = [0x78, 0x7e, 0x7f, 0x38];
+        (
+            ElementType::FLOAT8E4M3FN,
+            bytes(DataType::Float8E4M3FN, &values),
+        )
+    };
+    let tested = |op_type, input, attributes: &[AttributeProto]| {
+        let y = outputs("", 20, op_type, vec![input], attributes, 1);
+        found(&y[0]).elements::<u8>().unwrap().to_vec()
+    };
+    assert_eq!(tested("IsNaN", e5m2(), &[]), [0, 0, 0, 1]);
+    assert_eq!(tested("IsInf", e5m2(), &[]), [0, 1, 1, 0]);
+    let positive = [int("detect_negative", 0)];
+    assert_eq!(tested("IsInf", e5m2(), &positive), [0, 1, 0, 0]);
+    assert_eq!(tested("IsNaN", e4m3(), &[]), [0, 0, 1, 0]);
+    assert_eq!(tested("IsInf", e4m3(), &[]), [0, 0, 0, 0]);
+}
