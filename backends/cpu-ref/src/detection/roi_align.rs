@@ -11,10 +11,11 @@ use crate::{
     movement::gather_nd::outside,
     numbers::{
         element_type::INDICES,
-        float_tensors::{ScratchLen, float_function},
+        float_tensors::{Computed, ScratchLen, real_function},
+        real::Real,
     },
     workloads::layer_checks::{
-        FLOATS, dims_of_rank, input, invalid, output, refusal, require_input, require_output,
+        REALS, dims_of_rank, input, invalid, output, refusal, require_input, require_output,
     },
 };
 
@@ -35,7 +36,7 @@ pub(crate) fn check(layer: LayerView<'_>, d: &RoiAlignDescriptor) -> Result<()> 
             d.sampling_ratio
         )));
     }
-    require_output(layer, 0, &[FLOATS])?;
+    require_output(layer, 0, &[REALS])?;
     let common: &[&[DataType]] = &[&[output(layer, 0)?.data_type()]];
     require_input(layer, 0, common)?;
     require_input(layer, 1, common)?;
@@ -43,6 +44,16 @@ pub(crate) fn check(layer: LayerView<'_>, d: &RoiAlignDescriptor) -> Result<()> 
 }
 
 pub(crate) fn workload(layer: LayerView<'_>, d: &RoiAlignDescriptor) -> Result<Box<dyn Workload>> {
+    match output(layer, 0)?.data_type() {
+        DataType::Float64 => workload_in::<f64>(layer, d),
+        _ => workload_in::<f32>(layer, d),
+    }
+}
+
+fn workload_in<F: Computed>(
+    layer: LayerView<'_>,
+    d: &RoiAlignDescriptor,
+) -> Result<Box<dyn Workload>> {
     let [batches, channels, height, width] = dims_of_rank(layer, input(layer, 0)?)?;
     let [regions, four] = dims_of_rank(layer, input(layer, 1)?)?;
     let [n_batches] = dims_of_rank(layer, input(layer, 2)?)?;
@@ -55,7 +66,7 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &RoiAlignDescriptor) -> Result<B
     }
     let d = *d;
     let index_type = input(layer, 2)?.data_type();
-    float_function(layer, ScratchLen::default(), move |call, tensors| {
+    real_function::<F, _>(layer, ScratchLen::default(), move |call, tensors| {
         let [x, regions, ..] = tensors.inputs;
         let batch_indices = call.indices(2, index_type)?;
         let out = &mut *tensors.outputs[0];
@@ -87,11 +98,11 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &RoiAlignDescriptor) -> Result<B
 }
 
 /// The bins of a region.
-struct Bins {
-    top: f32,
-    left: f32,
-    height: f32,
-    width: f32,
+struct Bins<F> {
+    top: F,
+    left: F,
+    height: F,
+    width: F,
     samples: (usize, usize),
 }
 
@@ -111,25 +122,28 @@ fn too_large(region: usize) -> BackendError {
     ))
 }
 
-impl Bins {
+impl<F: Real> Bins<F> {
     /// `None` if there were too many samples.
-    fn new(d: &RoiAlignDescriptor, region: &[f32]) -> Option<Self> {
-        let offset = if d.half_pixel == 1 { 0.5 } else { 0.0 };
-        let mut scaled = [0.0; 4];
+    fn new(d: &RoiAlignDescriptor, region: &[F]) -> Option<Self> {
+        let offset = F::from_f64(if d.half_pixel == 1 { 0.5 } else { 0.0 });
+        let scale = F::from_f64(d.spatial_scale.into());
+        let mut scaled = [F::ZERO; 4];
         for (to, &from) in scaled.iter_mut().zip(region) {
-            *to = from * d.spatial_scale - offset;
+            *to = from * scale - offset;
         }
         let [left, top, right, bottom] = scaled;
         let (mut width, mut height) = (right - left, bottom - top);
         if d.half_pixel != 1 {
-            (width, height) = (width.max(1.0), height.max(1.0));
+            (width, height) = (at_least(width, F::ONE), at_least(height, F::ONE));
         }
-        let (rows, columns) = (d.output_height as f32, d.output_width as f32);
-        let samples = |size: f32, count: f32| match d.sampling_ratio {
+        let (rows, columns) = (
+            F::from_f64(d.output_height.into()),
+            F::from_f64(d.output_width.into()),
+        );
+        let samples = |size: F, count: F| match d.sampling_ratio {
             // None of a region without a size, or one that is no number.
-            0 => {
-                Some((size / count).ceil().max(0.0) as u32).filter(|&n| n <= MOST_ADAPTIVE_SAMPLES)
-            }
+            0 => Some((size / count).ceil().to_f64().max(0.0) as u32)
+                .filter(|&n| n <= MOST_ADAPTIVE_SAMPLES),
             ratio => Some(ratio),
         };
         Some(Self {
@@ -148,36 +162,38 @@ impl Bins {
         &self,
         d: &RoiAlignDescriptor,
         (row, column): (usize, usize),
-        plane: &[f32],
+        plane: &[F],
         height: usize,
         width: usize,
-    ) -> f32 {
+    ) -> F {
         let (along_y, along_x) = self.samples;
+        let real = |n: usize| F::from_f64(n as f64);
+        let half = F::from_f64(0.5);
         let y_of = |iy: usize| {
-            self.top + row as f32 * self.height + (iy as f32 + 0.5) * self.height / along_y as f32
+            self.top + real(row) * self.height + (real(iy) + half) * self.height / real(along_y)
         };
         let x_of = |ix: usize| {
-            self.left + column as f32 * self.width + (ix as f32 + 0.5) * self.width / along_x as f32
+            self.left + real(column) * self.width + (real(ix) + half) * self.width / real(along_x)
         };
         let rows = inside(along_y, self.height, height, y_of);
         let columns = inside(along_x, self.width, width, x_of);
-        let (mut sum, mut largest) = (0.0, None);
+        let (mut sum, mut largest) = (F::ZERO, None);
         if rows.len() < along_y || columns.len() < along_x {
             // Samples outside are 0.
-            largest = Some(0.0);
+            largest = Some(F::ZERO);
         }
         for iy in rows {
             let y = y_of(iy);
             for ix in columns.clone() {
                 let parts = neighbours(plane, height, width, y, x_of(ix));
-                sum += parts.iter().sum::<f32>();
-                let best = parts.into_iter().fold(f32::NEG_INFINITY, f32::max);
-                largest = Some(largest.map_or(best, |other: f32| other.max(best)));
+                sum += parts.iter().fold(F::ZERO, |sum, &part| sum + part);
+                let best = parts.into_iter().fold(F::NEG_INFINITY, at_least);
+                largest = Some(largest.map_or(best, |other| at_least(other, best)));
             }
         }
         match d.pool_type() {
-            PoolingAlgorithm::Max => largest.unwrap_or(0.0),
-            _ => sum / (along_y * along_x).max(1) as f32,
+            PoolingAlgorithm::Max => largest.unwrap_or(F::ZERO),
+            _ => sum / real((along_y * along_x).max(1)),
         }
     }
 }
@@ -185,11 +201,16 @@ impl Bins {
 /// Which of `count` samples are at positions inside of an image of this size, or beside it by less
 /// than an element. Positions grow with the number of the sample if `step` is positive; where it is
 /// not, all count, which are as many as the model says.
-fn inside(count: usize, step: f32, size: usize, position: impl Fn(usize) -> f32) -> Range<usize> {
-    if step.is_nan() || step <= 0.0 {
+fn inside<F: Real>(
+    count: usize,
+    step: F,
+    size: usize,
+    position: impl Fn(usize) -> F,
+) -> Range<usize> {
+    if step.is_nan() || step <= F::ZERO {
         return 0..count;
     }
-    let first_that = |holds: &dyn Fn(f32) -> bool| {
+    let first_that = |holds: &dyn Fn(F) -> bool| {
         let (mut from, mut to) = (0, count);
         while from < to {
             let middle = from + (to - from) / 2;
@@ -200,32 +221,42 @@ fn inside(count: usize, step: f32, size: usize, position: impl Fn(usize) -> f32)
         }
         from
     };
-    let start = first_that(&|at| at >= -1.0);
-    start..first_that(&|at| at > size as f32).max(start)
+    let start = first_that(&|at| at >= -F::ONE);
+    start..first_that(&|at| at > F::from_f64(size as f64)).max(start)
+}
+
+/// The larger number; that which is one, if one is none.
+fn at_least<F: Real>(x: F, least: F) -> F {
+    if x > least || least.is_nan() {
+        x
+    } else {
+        least
+    }
 }
 
 /// The four elements around a position, each times its weight; 0 outside.
-fn neighbours(plane: &[f32], height: usize, width: usize, y: f32, x: f32) -> [f32; 4] {
-    let is_inside = |at: f32, size: usize| (-1.0..=size as f32).contains(&at) && size > 0;
+fn neighbours<F: Real>(plane: &[F], height: usize, width: usize, y: F, x: F) -> [F; 4] {
+    let is_inside =
+        |at: F, size: usize| (-F::ONE..=F::from_f64(size as f64)).contains(&at) && size > 0;
     if !is_inside(y, height) || !is_inside(x, width) {
-        return [0.0; 4];
+        return [F::ZERO; 4];
     }
     // Below, above and how far from below.
-    let between = |at: f32, size: usize| {
-        let at = at.max(0.0);
-        let below = at as usize;
+    let between = |at: F, size: usize| {
+        let at = at_least(at, F::ZERO);
+        let below = at.to_f64() as usize;
         if below >= size - 1 {
-            return (size - 1, size - 1, 0.0);
+            return (size - 1, size - 1, F::ZERO);
         }
-        (below, below + 1, at - below as f32)
+        (below, below + 1, at - F::from_f64(below as f64))
     };
     let (top, bottom, from_top) = between(y, height);
     let (left, right, from_left) = between(x, width);
     let at = |y: usize, x: usize| plane[y * width + x];
     [
-        (1.0 - from_top) * (1.0 - from_left) * at(top, left),
-        (1.0 - from_top) * from_left * at(top, right),
-        from_top * (1.0 - from_left) * at(bottom, left),
+        (F::ONE - from_top) * (F::ONE - from_left) * at(top, left),
+        (F::ONE - from_top) * from_left * at(top, right),
+        from_top * (F::ONE - from_left) * at(bottom, left),
         from_top * from_left * at(bottom, right),
     ]
 }

@@ -12,13 +12,13 @@ use crate::{
         float_tensors::{Real, by_real, taken},
     },
     workloads::{
-        layer_checks::{FLOATS, dims, input, invalid, output, require_one_type},
+        layer_checks::{REALS, dims, input, invalid, output, require_one_type},
         workload_function::workload_function,
     },
 };
 
 pub(crate) fn check(layer: LayerView<'_>, _: &DftDescriptor) -> Result<()> {
-    require_one_type(layer, &[FLOATS])
+    require_one_type(layer, &[REALS])
 }
 
 pub(crate) fn workload(layer: LayerView<'_>, d: &DftDescriptor) -> Result<Box<dyn Workload>> {

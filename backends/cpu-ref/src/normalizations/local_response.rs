@@ -8,9 +8,14 @@ use armnn_backend_api::{
     Synchronous, Workload,
 };
 
-use crate::workloads::{
-    float_workload::{FloatKernel, MAX_INPUTS, float_workload},
-    layer_checks::{dims, input, invalid, output, refusal, require_named, require_real_numbers},
+use crate::{
+    numbers::real::Real,
+    workloads::{
+        float_workload::{FloatKernel, MAX_INPUTS, real_workload},
+        layer_checks::{
+            dims, input, invalid, output, refusal, require_named, require_real_numbers_or_float64,
+        },
+    },
 };
 
 pub(crate) fn check(layer: LayerView<'_>, d: &NormalizationDescriptor) -> Result<()> {
@@ -22,7 +27,7 @@ pub(crate) fn check(layer: LayerView<'_>, d: &NormalizationDescriptor) -> Result
             "normalization within channels is supported for four dimensions only",
         ));
     }
-    require_real_numbers(layer)
+    require_real_numbers_or_float64(layer)
 }
 
 pub(crate) fn workload(
@@ -51,7 +56,7 @@ pub(crate) fn workload(
     let size = (d.norm_size as usize).min(longest.saturating_mul(2) + 2);
     // What is cut off leaves the window as even or odd as it was.
     let size = size - (size + d.norm_size as usize) % 2;
-    float_workload(
+    real_workload(
         layer,
         LocalResponse {
             lines,
@@ -81,17 +86,18 @@ struct LocalResponse {
     k: f32,
 }
 
-impl FloatKernel for LocalResponse {
+impl<F: Real> FloatKernel<F> for LocalResponse {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, ..]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, ..]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
+        let [alpha, beta, k] = [self.alpha, self.beta, self.k].map(|x| F::from_f64(x.into()));
         for (at, out) in output.iter_mut().enumerate() {
             let squares = self.squares(input, at, &self.lines);
-            *out = input[at] * (self.k + self.alpha * squares).powf(-self.beta);
+            *out = input[at] * (k + alpha * squares).powf(-beta);
         }
         Ok(())
     }
@@ -99,7 +105,7 @@ impl FloatKernel for LocalResponse {
 
 impl LocalResponse {
     /// The sum of squares around an element, along these dimensions.
-    fn squares(&self, input: &[f32], at: usize, lines: &[Line]) -> f32 {
+    fn squares<F: Real>(&self, input: &[F], at: usize, lines: &[Line]) -> F {
         let Some((line, others)) = lines.split_first() else {
             return input[at] * input[at];
         };
@@ -108,7 +114,7 @@ impl LocalResponse {
         let last = (here + self.after).min(line.size - 1);
         (first..=last)
             .map(|i| self.squares(input, at - here * line.stride + i * line.stride, others))
-            .sum()
+            .fold(F::ZERO, |sum, x| sum + x)
     }
 }
 

@@ -8,17 +8,22 @@
 mod quantized;
 
 use armnn_backend_api::{
-    BatchNormalizationDescriptor, ExecutionContext, InstanceNormalizationDescriptor,
+    BatchNormalizationDescriptor, DataType, ExecutionContext, InstanceNormalizationDescriptor,
     L2NormalizationDescriptor, LayerNormalizationDescriptor, LayerView, LogSoftmaxDescriptor,
     Result, Synchronous, Workload,
 };
 
 use crate::{
     loops::loop_nest::{LoopNest, broadcast_strides, dense_strides, map_pairs},
-    numbers::float_tensors::{ScratchLen, float_function},
+    numbers::{
+        float_tensors::{Computed, ScratchLen, real_function},
+        real::Real,
+    },
     workloads::{
-        float_workload::{FloatKernel, MAX_INPUTS, float_workload},
-        layer_checks::{dims, input, invalid, num_elements, output, require_real_numbers},
+        float_workload::{FloatKernel, MAX_INPUTS, real_workload},
+        layer_checks::{
+            dims, input, invalid, num_elements, output, require_real_numbers_or_float64,
+        },
     },
 };
 
@@ -64,7 +69,7 @@ impl Axis {
 }
 
 pub(crate) fn check_l2(layer: LayerView<'_>, _: &L2NormalizationDescriptor) -> Result<()> {
-    require_real_numbers(layer)
+    require_real_numbers_or_float64(layer)
 }
 
 pub(crate) fn l2_workload(
@@ -76,18 +81,24 @@ pub(crate) fn l2_workload(
         return Ok(workload);
     }
     let epsilon = d.epsilon;
-    float_workload(
-        layer,
-        Lines(axis, move |line: &mut dyn Line| {
-            let squares: f32 = line.fold(0.0, &|sum, x| sum + x * x);
-            let divisor = if squares < epsilon { epsilon } else { squares }.sqrt();
-            line.map(&|x| x / divisor);
-        }),
-    )
+    real_workload(layer, Lines(axis, L2 { epsilon }))
+}
+
+struct L2 {
+    epsilon: f32,
+}
+
+impl LineFunction for L2 {
+    fn apply<F: Real>(&self, line: &mut Line<'_, F>) {
+        let epsilon = F::from_f64(self.epsilon.into());
+        let squares = line.fold(F::ZERO, |sum, x| sum + x * x);
+        let divisor = if squares < epsilon { epsilon } else { squares }.sqrt();
+        line.map(|x| x / divisor);
+    }
 }
 
 pub(crate) fn check_log_softmax(layer: LayerView<'_>, _: &LogSoftmaxDescriptor) -> Result<()> {
-    require_real_numbers(layer)
+    require_real_numbers_or_float64(layer)
 }
 
 pub(crate) fn log_softmax_workload(
@@ -98,66 +109,70 @@ pub(crate) fn log_softmax_workload(
     if let Some(workload) = quantized::log_softmax_workload(layer, axis, d.beta)? {
         return Ok(workload);
     }
-    let beta = d.beta;
-    float_workload(
-        layer,
-        Lines(axis, move |line: &mut dyn Line| {
-            // The largest exponent is taken out, so that no power overflows.
-            let larger = |y: f32, x: f32| {
-                if beta * x > y || x.is_nan() {
-                    beta * x
-                } else {
-                    y
-                }
-            };
-            let largest = line.fold(f32::NEG_INFINITY, &larger);
-            let sum: f32 = line.fold(0.0, &|sum, x| sum + (beta * x - largest).exp());
-            let log = sum.ln();
-            line.map(&|x| beta * x - largest - log);
-        }),
-    )
+    real_workload(layer, Lines(axis, LogSoftmax { beta: d.beta }))
+}
+
+struct LogSoftmax {
+    beta: f32,
+}
+
+impl LineFunction for LogSoftmax {
+    fn apply<F: Real>(&self, line: &mut Line<'_, F>) {
+        let beta = F::from_f64(self.beta.into());
+        // The largest exponent is taken out, so that no power overflows.
+        let larger = |y: F, x: F| {
+            if beta * x > y || x.is_nan() {
+                beta * x
+            } else {
+                y
+            }
+        };
+        let largest = line.fold(F::NEG_INFINITY, larger);
+        let sum = line.fold(F::ZERO, |sum, x| sum + (beta * x - largest).exp());
+        let log = sum.ln();
+        line.map(|x| beta * x - largest - log);
+    }
 }
 
 /// The elements along an axis, and where their results go.
-trait Line {
-    fn fold(&self, start: f32, f: &dyn Fn(f32, f32) -> f32) -> f32;
-
-    fn map(&mut self, f: &dyn Fn(f32) -> f32);
-}
-
-struct OneLine<'a> {
+struct Line<'a, F> {
     positions: std::iter::StepBy<std::ops::Range<usize>>,
-    input: &'a [f32],
-    output: &'a mut [f32],
+    input: &'a [F],
+    output: &'a mut [F],
 }
 
-impl Line for OneLine<'_> {
-    fn fold(&self, start: f32, f: &dyn Fn(f32, f32) -> f32) -> f32 {
+impl<F: Real> Line<'_, F> {
+    fn fold(&self, start: F, f: impl Fn(F, F) -> F) -> F {
         self.positions
             .clone()
             .fold(start, |y, at| f(y, self.input[at]))
     }
 
-    fn map(&mut self, f: &dyn Fn(f32) -> f32) {
+    fn map(&mut self, f: impl Fn(F) -> F) {
         for at in self.positions.clone() {
             self.output[at] = f(self.input[at]);
         }
     }
 }
 
-/// A function of each line.
-struct Lines<F>(Axis, F);
+/// What becomes of a line.
+trait LineFunction: Send + Sync + 'static {
+    fn apply<F: Real>(&self, line: &mut Line<'_, F>);
+}
 
-impl<F: Fn(&mut dyn Line) + Send + Sync + 'static> FloatKernel for Lines<F> {
+/// A function of each line.
+struct Lines<T>(Axis, T);
+
+impl<F: Real, T: LineFunction> FloatKernel<F> for Lines<T> {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, ..]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, ..]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         self.0.for_each_line(input.len(), |positions| {
-            (self.1)(&mut OneLine {
+            self.1.apply(&mut Line {
                 positions,
                 input,
                 output,
@@ -168,7 +183,7 @@ impl<F: Fn(&mut dyn Line) + Send + Sync + 'static> FloatKernel for Lines<F> {
 }
 
 pub(crate) fn check_layer(layer: LayerView<'_>, _: &LayerNormalizationDescriptor) -> Result<()> {
-    require_real_numbers(layer)
+    require_real_numbers_or_float64(layer)
 }
 
 pub(crate) fn layer_workload(
@@ -198,7 +213,7 @@ pub(crate) fn layer_workload(
         scale: nest(1)?,
         bias: nest(2)?,
     };
-    float_workload(layer, kernel)
+    real_workload(layer, kernel)
 }
 
 struct LayerNormalization {
@@ -210,7 +225,7 @@ struct LayerNormalization {
     bias: Option<LoopNest<2>>,
 }
 
-impl FloatKernel for LayerNormalization {
+impl<F: Real> FloatKernel<F> for LayerNormalization {
     fn scratch_len(&self) -> usize {
         self.len
     }
@@ -218,9 +233,9 @@ impl FloatKernel for LayerNormalization {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        scratch: &mut [f32],
-        [input, scale, bias]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        scratch: &mut [F],
+        [input, scale, bias]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         let parts = input
             .chunks_exact(self.len)
@@ -228,7 +243,7 @@ impl FloatKernel for LayerNormalization {
         for (input, output) in parts {
             let (mean, factor) = moments(input.iter(), self.epsilon, self.subtract_mean);
             for (out, &x) in output.iter_mut().zip(input) {
-                *out = ((f64::from(x) - mean) * factor) as f32;
+                *out = F::from_f64((x.to_f64() - mean) * factor);
             }
             let copy = &mut scratch[..self.len];
             if let Some(nest) = &self.scale {
@@ -245,17 +260,17 @@ impl FloatKernel for LayerNormalization {
 }
 
 /// The mean (0 if it is not subtracted), and 1 / sqrt(variance + epsilon).
-fn moments<'a>(
-    values: impl Iterator<Item = &'a f32> + Clone,
+fn moments<'a, F: Real>(
+    values: impl Iterator<Item = &'a F> + Clone,
     epsilon: f64,
     subtract_mean: bool,
 ) -> (f64, f64) {
     let count = values.clone().count() as f64;
     let mean = match subtract_mean {
-        true => values.clone().map(|&x| f64::from(x)).sum::<f64>() / count,
+        true => values.clone().map(|&x| x.to_f64()).sum::<f64>() / count,
         false => 0.0,
     };
-    let squares: f64 = values.map(|&x| (f64::from(x) - mean).powi(2)).sum();
+    let squares: f64 = values.map(|&x| (x.to_f64() - mean).powi(2)).sum();
     (mean, 1.0 / (squares / count + epsilon).sqrt())
 }
 
@@ -263,7 +278,7 @@ pub(crate) fn check_instance(
     layer: LayerView<'_>,
     _: &InstanceNormalizationDescriptor,
 ) -> Result<()> {
-    require_real_numbers(layer)
+    require_real_numbers_or_float64(layer)
 }
 
 pub(crate) fn instance_workload(
@@ -298,7 +313,7 @@ pub(crate) fn instance_workload(
         groups,
         in_group,
     };
-    float_workload(layer, kernel)
+    real_workload(layer, kernel)
 }
 
 /// [N, middle, C, inner]
@@ -310,13 +325,13 @@ struct InstanceNormalization {
     in_group: usize,
 }
 
-impl FloatKernel for InstanceNormalization {
+impl<F: Real> FloatKernel<F> for InstanceNormalization {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, scale, bias]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, scale, bias]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         let Axis { size, inner } = self.axis;
         let batch_len = self.middle * size * inner;
@@ -331,11 +346,11 @@ impl FloatKernel for InstanceNormalization {
                 let values = runs.clone().flat_map(|(_, at)| &input[at..][..inner]);
                 let (mean, factor) = moments(values, self.epsilon, true);
                 for (channel, at) in runs {
-                    let scale = scale.get(channel).map_or(1.0, |&s| s.into());
-                    let bias: f64 = bias.get(channel).map_or(0.0, |&b| b.into());
+                    let scale = scale.get(channel).map_or(1.0, |&s| s.to_f64());
+                    let bias = bias.get(channel).map_or(0.0, |&b| b.to_f64());
                     let pairs = output[at..][..inner].iter_mut().zip(&input[at..][..inner]);
                     for (out, &x) in pairs {
-                        *out = ((f64::from(x) - mean) * factor * scale + bias) as f32;
+                        *out = F::from_f64((x.to_f64() - mean) * factor * scale + bias);
                     }
                 }
             }
@@ -345,10 +360,20 @@ impl FloatKernel for InstanceNormalization {
 }
 
 pub(crate) fn check_batch(layer: LayerView<'_>, _: &BatchNormalizationDescriptor) -> Result<()> {
-    require_real_numbers(layer)
+    require_real_numbers_or_float64(layer)
 }
 
 pub(crate) fn batch_workload(
+    layer: LayerView<'_>,
+    d: &BatchNormalizationDescriptor,
+) -> Result<Box<dyn Workload>> {
+    match output(layer, 0)?.data_type() {
+        DataType::Float64 => batch::<f64>(layer, d),
+        _ => batch::<f32>(layer, d),
+    }
+}
+
+fn batch<F: Computed>(
     layer: LayerView<'_>,
     d: &BatchNormalizationDescriptor,
 ) -> Result<Box<dyn Workload>> {
@@ -358,8 +383,8 @@ pub(crate) fn batch_workload(
             return Err(invalid("there is not one number for each channel"));
         }
     }
-    let epsilon = d.epsilon;
-    float_function(layer, ScratchLen::default(), move |_, tensors| {
+    let epsilon = F::from_f64(d.epsilon.into());
+    real_function::<F, _>(layer, ScratchLen::default(), move |_, tensors| {
         let [x, mean, variance, beta, gamma, ..] = tensors.inputs;
         for (at, out) in tensors.outputs[0].iter_mut().enumerate() {
             let c = at / axis.inner % axis.size;
@@ -370,13 +395,13 @@ pub(crate) fn batch_workload(
     })
 }
 
-fn normalized(x: f32, [mean, variance, beta, gamma]: [f32; 4], epsilon: f32) -> f32 {
+fn normalized<F: Real>(x: F, [mean, variance, beta, gamma]: [F; 4], epsilon: F) -> F {
     gamma * (x - mean) / (variance + epsilon).sqrt() + beta
 }
 
 #[cfg(test)]
 mod tests {
-    use armnn_backend_api::{DataType, LayerDescriptor, Shape};
+    use armnn_backend_api::{LayerDescriptor, Shape};
 
     use super::*;
     use crate::test_harness::{Call, Tensor, assert_close, f16s, f32s, sample_values};

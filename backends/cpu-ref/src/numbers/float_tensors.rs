@@ -1,11 +1,16 @@
 //! Layers with several tensors of real numbers, beside others: while the layer is computed they are
-//! Float32, whatever their types.
+//! Float32, whatever their types, unless they are Float64.
 
-use armnn_backend_api::{BackendError, LayerView, Result, Workload, cast_slice_mut};
+use armnn_backend_api::{
+    BackendError, DataType, LayerView, Result, TensorView, Workload, cast_slice_mut,
+};
 use half::{bf16, f16};
 
 use crate::{
-    numbers::{element_type::Number, stored_numbers::Stored},
+    numbers::{
+        element_type::Number,
+        stored_numbers::{Stored, elements, elements_mut},
+    },
     workloads::{
         layer_checks::{input_role, invalid, num_elements, output_role},
         workload_function::{Call, workload_function},
@@ -30,6 +35,16 @@ impl Real for f32 {
     }
 }
 
+impl Real for f64 {
+    fn to_f64(self) -> f64 {
+        self
+    }
+
+    fn from_f64(x: f64) -> Self {
+        x
+    }
+}
+
 macro_rules! halves {
     ($($T:ty)*) => {$(
         impl Real for $T {
@@ -45,7 +60,7 @@ macro_rules! halves {
 }
 halves! { f16 bf16 }
 
-/// `$body` with `$R` the [`Real`] of a data type of [`FLOATS`].
+/// `$body` with `$R` the [`Real`] of a data type of [`REALS`](crate::workloads::layer_checks::REALS).
 macro_rules! by_real {
     ($data_type:expr, $R:ident => $body:expr) => {
         match $data_type {
@@ -55,6 +70,10 @@ macro_rules! by_real {
             }
             armnn_backend_api::DataType::BFloat16 => {
                 type $R = half::bf16;
+                $body
+            }
+            armnn_backend_api::DataType::Float64 => {
+                type $R = f64;
                 $body
             }
             _ => {
@@ -72,16 +91,69 @@ pub(crate) const MAX_INPUTS: usize = 24;
 /// The most outputs of a layer.
 pub(crate) const MAX_OUTPUTS: usize = 4;
 
+/// What real numbers are while a layer is computed.
+pub(crate) trait Computed: crate::numbers::real::Real {
+    /// How a tensor stores such numbers.
+    type Kind: Copy + PartialEq + Send + Sync + 'static;
+    /// As they are computed with.
+    const SAME: Self::Kind;
+
+    /// `None` for a tensor that holds no such numbers.
+    fn stored(tensor: TensorView<'_>, role: &str) -> Result<Option<Self::Kind>>;
+
+    /// The numbers of a tensor's bytes, as many as `to` is long.
+    fn load_all(stored: Self::Kind, bytes: &[u8], to: &mut [Self]) -> Result<()>;
+
+    /// Writes numbers to a tensor's bytes.
+    fn store_all(stored: Self::Kind, from: &[Self], bytes: &mut [u8]) -> Result<()>;
+}
+
+impl Computed for f32 {
+    type Kind = Stored;
+    const SAME: Stored = Stored::Float32;
+
+    fn stored(tensor: TensorView<'_>, role: &str) -> Result<Option<Stored>> {
+        Stored::of(tensor, role)
+    }
+
+    fn load_all(stored: Stored, bytes: &[u8], to: &mut [Self]) -> Result<()> {
+        stored.load(bytes, to)
+    }
+
+    fn store_all(stored: Stored, from: &[Self], bytes: &mut [u8]) -> Result<()> {
+        stored.store(from, bytes)
+    }
+}
+
+impl Computed for f64 {
+    type Kind = ();
+    const SAME: () = ();
+
+    fn stored(tensor: TensorView<'_>, _role: &str) -> Result<Option<()>> {
+        Ok((tensor.data_type() == DataType::Float64).then_some(()))
+    }
+
+    fn load_all((): (), bytes: &[u8], to: &mut [Self]) -> Result<()> {
+        to.copy_from_slice(elements(bytes, to.len())?);
+        Ok(())
+    }
+
+    fn store_all((): (), from: &[Self], bytes: &mut [u8]) -> Result<()> {
+        elements_mut(bytes, from.len())?.copy_from_slice(from);
+        Ok(())
+    }
+}
+
 /// The tensors of one call.
-pub(crate) struct FloatTensors<'a> {
+pub(crate) struct FloatTensors<'a, R = f32> {
     /// By the position of the input, as long as their shapes say; empty where there is none, or no
     /// real numbers are in it.
-    pub(crate) inputs: [&'a [f32]; MAX_INPUTS],
+    pub(crate) inputs: [&'a [R]; MAX_INPUTS],
     /// By the position of the output, of those with real numbers whose shape was known; the others
     /// are empty. What they hold is arbitrary.
-    pub(crate) outputs: [&'a mut [f32]; MAX_OUTPUTS],
+    pub(crate) outputs: [&'a mut [R]; MAX_OUTPUTS],
     /// As long as was asked for. What it holds is arbitrary.
-    pub(crate) scratch: &'a mut [f32],
+    pub(crate) scratch: &'a mut [R],
     /// So is this.
     pub(crate) index_scratch: &'a mut [u32],
 }
@@ -113,7 +185,25 @@ pub(crate) fn float_function<F>(
 where
     F: Fn(&mut Call<'_, '_, '_, '_>, &mut FloatTensors<'_>) -> Result<()> + Send + Sync + 'static,
 {
-    let mut total = scratch_len.floats.checked_add(scratch_len.indices);
+    real_function::<f32, F>(layer, scratch_len, f)
+}
+
+/// The same with real numbers of one type or the other: f64 for a layer of Float64.
+///
+/// # Errors
+/// When shapes are not known, or too large; or a tensor is quantized with several scales.
+pub(crate) fn real_function<R: Computed, F>(
+    layer: LayerView<'_>,
+    scratch_len: ScratchLen,
+    f: F,
+) -> Result<Box<dyn Workload>>
+where
+    F: Fn(&mut Call<'_, '_, '_, '_>, &mut FloatTensors<'_, R>) -> Result<()>
+        + Send
+        + Sync
+        + 'static,
+{
+    let mut total = Some(scratch_len.floats);
     let mut add = |len: usize| total = total.and_then(|n| n.checked_add(len));
     let n_inputs = layer.input_indices().len();
     let mut sources = Vec::with_capacity(n_inputs);
@@ -122,8 +212,8 @@ where
             continue;
         };
         let len = num_elements(layer, tensor)?;
-        if let Some(stored) = Stored::of(tensor, &input_role(layer.layer_type(), position))? {
-            if stored != Stored::Float32 {
+        if let Some(stored) = R::stored(tensor, &input_role(layer.layer_type(), position))? {
+            if stored != R::SAME {
                 add(len);
             }
             sources.push((position, len, stored));
@@ -135,19 +225,22 @@ where
             continue;
         }
         let role = output_role(layer.layer_type(), position);
-        if let Some(stored) = Stored::of(tensor, &role)? {
+        if let Some(stored) = R::stored(tensor, &role)? {
             let len = num_elements(layer, tensor)?;
             add(len);
             sinks.push((position, len, stored));
         }
     }
     let bytes = total
-        .and_then(|n| n.checked_mul(size_of::<f32>()))
+        .and_then(|n| n.checked_mul(size_of::<R>()))
+        .and_then(|n| n.checked_add(scratch_len.indices.checked_mul(size_of::<u32>())?))
         .ok_or_else(|| invalid("its tensors are too large to compute with"))?;
     workload_function(layer, bytes, move |call| {
         let bytes = call.scratch::<u8>()?;
-        let (indices, rest) = bytes.split_at_mut(scratch_len.indices * size_of::<u32>());
-        let mut rest = cast_slice_mut::<f32>(rest).ok_or_else(misaligned)?;
+        // Indices come last, so that all is aligned.
+        let n_floats = bytes.len() - scratch_len.indices * size_of::<u32>();
+        let (floats, indices) = bytes.split_at_mut(n_floats);
+        let mut rest = cast_slice_mut::<R>(floats).ok_or_else(misaligned)?;
         let mut tensors = FloatTensors {
             inputs: [&[]; MAX_INPUTS],
             outputs: Default::default(),
@@ -155,11 +248,11 @@ where
             index_scratch: cast_slice_mut(indices).ok_or_else(misaligned)?,
         };
         for &(position, len, stored) in &sources {
-            tensors.inputs[position] = if stored == Stored::Float32 {
+            tensors.inputs[position] = if stored == R::SAME {
                 call.input(position)?
             } else {
                 let to = taken(&mut rest, len);
-                stored.load(call.input_bytes(position)?, to)?;
+                R::load_all(stored, call.input_bytes(position)?, to)?;
                 to
             };
         }
@@ -169,7 +262,11 @@ where
         f(call, &mut tensors)?;
         for &(position, len, stored) in &sinks {
             if len > 0 {
-                stored.store(tensors.outputs[position], call.output_bytes(position)?)?;
+                R::store_all(
+                    stored,
+                    tensors.outputs[position],
+                    call.output_bytes(position)?,
+                )?;
             }
         }
         Ok(())

@@ -84,13 +84,16 @@ impl Stored {
     }
 }
 
-fn elements<T: armnn_backend_api::Element>(bytes: &[u8], len: usize) -> Result<&[T]> {
+pub(crate) fn elements<T: armnn_backend_api::Element>(bytes: &[u8], len: usize) -> Result<&[T]> {
     cast_slice::<T>(bytes)
         .filter(|elements| elements.len() == len)
         .ok_or_else(|| not_elements(bytes.len(), len))
 }
 
-fn elements_mut<T: armnn_backend_api::Element>(bytes: &mut [u8], len: usize) -> Result<&mut [T]> {
+pub(crate) fn elements_mut<T: armnn_backend_api::Element>(
+    bytes: &mut [u8],
+    len: usize,
+) -> Result<&mut [T]> {
     let byte_len = bytes.len();
     cast_slice_mut::<T>(bytes)
         .filter(|elements| elements.len() == len)

@@ -7,11 +7,12 @@ use armnn_backend_api::{
 };
 
 use crate::{
+    numbers::real::Real,
     resampling::interpolate::cubic,
     workloads::{
-        float_workload::{FloatKernel, MAX_INPUTS, float_workload},
+        float_workload::{FloatKernel, MAX_INPUTS, real_workload},
         layer_checks::{
-            FLOATS, dims, input, invalid, output, refusal, require_named, require_one_type,
+            REALS, dims, input, invalid, output, refusal, require_named, require_one_type,
         },
     },
 };
@@ -24,7 +25,7 @@ pub(crate) fn check(layer: LayerView<'_>, d: &GridSampleDescriptor) -> Result<()
             "cubic interpolation is supported for four dimensions only",
         ));
     }
-    require_one_type(layer, &[FLOATS])
+    require_one_type(layer, &[REALS])
 }
 
 pub(crate) fn workload(
@@ -58,7 +59,7 @@ pub(crate) fn workload(
         n_positions: to[2..].iter().product(),
         n_coordinates: rank - 2,
     };
-    float_workload(layer, kernel)
+    real_workload(layer, kernel)
 }
 
 struct GridSample {
@@ -70,13 +71,13 @@ struct GridSample {
     n_coordinates: usize,
 }
 
-impl FloatKernel for GridSample {
+impl<F: Real> FloatKernel<F> for GridSample {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, grid, _]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, grid, _]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         let volume_len: usize = self.sizes.iter().product();
         let n = self.n_positions;
@@ -98,13 +99,19 @@ impl FloatKernel for GridSample {
 }
 
 /// Elements along one dimension, with their weights; those of index `None` are 0.
-#[derive(Clone, Copy, Default)]
-struct Taps([(Option<usize>, f32); 4]);
+#[derive(Clone, Copy)]
+struct Taps<F>([(Option<usize>, F); 4]);
+
+impl<F: Real> Taps<F> {
+    const NONE: Self = Self([(None, F::ZERO); 4]);
+}
 
 impl GridSample {
     /// Along planes, rows and columns.
-    fn taps_of(&self, position: &[f32]) -> [Taps; 3] {
-        let mut taps = [Taps([(Some(0), 1.0), (None, 0.0), (None, 0.0), (None, 0.0)]); 3];
+    fn taps_of<F: Real>(&self, position: &[F]) -> [Taps<F>; 3] {
+        let mut taps = [Taps::NONE; 3];
+        taps.iter_mut()
+            .for_each(|taps| taps.0[0] = (Some(0), F::ONE));
         // Coordinates come innermost dimension first.
         for (axis, &coordinate) in (0..3).rev().zip(position) {
             taps[axis] = self.taps(coordinate, self.sizes[axis]);
@@ -112,15 +119,15 @@ impl GridSample {
         taps
     }
 
-    fn sample(&self, volume: &[f32], taps: &[Taps; 3]) -> f32 {
+    fn sample<F: Real>(&self, volume: &[F], taps: &[Taps<F>; 3]) -> F {
         let [_, rows, columns] = self.sizes;
-        let mut sum = 0.0;
+        let mut sum = F::ZERO;
         for (z, weight_z) in taps[0].0 {
             for (y, weight_y) in taps[1].0 {
                 for (x, weight_x) in taps[2].0 {
                     if let (Some(z), Some(y), Some(x)) = (z, y, x) {
                         let weight = weight_z * weight_y * weight_x;
-                        if weight != 0.0 {
+                        if weight != F::ZERO {
                             sum += weight * volume[(z * rows + y) * columns + x];
                         }
                     }
@@ -130,13 +137,15 @@ impl GridSample {
         sum
     }
 
-    fn taps(&self, coordinate: f32, size: usize) -> Taps {
-        let last = size as f32 - 1.0;
+    fn taps<F: Real>(&self, coordinate: F, size: usize) -> Taps<F> {
+        let [half, one, two] = [0.5, 1.0, 2.0].map(F::from_f64);
+        let real_size = F::from_f64(size as f64);
+        let last = real_size - one;
         let (border, mut x) = match self.d.align_corners {
-            1 => ([0.0, last], (coordinate + 1.0) / 2.0 * last),
+            1 => ([F::ZERO, last], (coordinate + one) / two * last),
             _ => (
-                [-0.5, last + 0.5],
-                ((coordinate + 1.0) * size as f32 - 1.0) / 2.0,
+                [-half, last + half],
+                ((coordinate + one) * real_size - one) / two,
             ),
         };
         let method = self.d.method();
@@ -146,61 +155,72 @@ impl GridSample {
         if x < border[0] || x > border[1] {
             match self.d.padding() {
                 GridPadding::Border if method != InterpolationMethod::Cubic => {
-                    x = x.clamp(0.0, last);
+                    x = clamped(x, last);
                 }
                 GridPadding::Reflection => x = reflected(x, border),
                 _ => {}
             }
         }
-        let mut taps = Taps::default();
+        let mut taps = Taps::NONE;
         let below = x.floor();
         let ratio = x - below;
         match method {
-            InterpolationMethod::Nearest => taps.0[0] = (self.index(x, size, border), 1.0),
+            InterpolationMethod::Nearest => taps.0[0] = (self.index(x, size, border), one),
             InterpolationMethod::Cubic => {
                 for (k, tap) in taps.0.iter_mut().enumerate() {
-                    let offset = k as f32 - 1.0;
-                    let weight = cubic((offset - ratio).abs(), -0.75);
+                    let offset = F::from_f64(k as f64) - one;
+                    let weight = cubic((offset - ratio).abs(), F::from_f64(-0.75));
                     *tap = (self.index(below + offset, size, border), weight);
                 }
             }
             _ => {
-                taps.0[0] = (self.index(below, size, border), 1.0 - ratio);
-                taps.0[1] = (self.index(below + 1.0, size, border), ratio);
+                taps.0[0] = (self.index(below, size, border), one - ratio);
+                taps.0[1] = (self.index(below + one, size, border), ratio);
             }
         }
         taps
     }
 
     /// The element at a whole position, which may be outside.
-    fn index(&self, x: f32, size: usize, border: [f32; 2]) -> Option<usize> {
+    fn index<F: Real>(&self, x: F, size: usize, border: [F; 2]) -> Option<usize> {
         if size == 0 || x.is_nan() {
             return None;
         }
-        let last = size as f32 - 1.0;
-        let inside = (0.0..=last).contains(&x);
+        let last = F::from_f64(size as f64) - F::ONE;
+        let inside = (F::ZERO..=last).contains(&x);
         match self.d.padding() {
-            _ if inside => Some(x as usize),
-            GridPadding::Border => Some(x.clamp(0.0, last) as usize),
-            GridPadding::Reflection => Some((reflected(x, border) as usize).min(size - 1)),
+            _ if inside => Some(x.to_f64() as usize),
+            GridPadding::Border => Some(clamped(x, last).to_f64() as usize),
+            GridPadding::Reflection => Some((reflected(x, border).to_f64() as usize).min(size - 1)),
             _ => None,
         }
     }
 }
 
+/// Within the dimension; NaN stays.
+fn clamped<F: Real>(x: F, last: F) -> F {
+    if x < F::ZERO {
+        F::ZERO
+    } else if x > last {
+        last
+    } else {
+        x
+    }
+}
+
 /// Mirrored at both ends, over and over.
-fn reflected(x: f32, [least, most]: [f32; 2]) -> f32 {
+fn reflected<F: Real>(x: F, [least, most]: [F; 2]) -> F {
     let range = most - least;
-    if range <= 0.0 {
+    if range <= F::ZERO {
         return least;
     }
     let from = if x < least { least - x } else { x - most };
-    if from < 0.0 || !from.is_finite() {
-        return if from < 0.0 { x } else { least };
+    if from < F::ZERO || !from.is_finite() {
+        return if from < F::ZERO { x } else { least };
     }
     let rest = from % range;
     // Each time the other end is met, the direction turns.
-    let is_near = ((from / range) as u64).is_multiple_of(2);
+    let is_near = ((from / range).to_f64() as u64).is_multiple_of(2);
     match (x < least) == is_near {
         true => least + rest,
         false => most - rest,

@@ -1,6 +1,7 @@
 //! Interpolate, by the reference implementation of ONNX's Resize (`onnx/reference/ops/op_resize.py`).
 //!
-//! Each dimension is resized by itself. Positions are computed in Float32.
+//! Each dimension is resized by itself. Positions and weights are computed in Float32, also for
+//! numbers of Float64, as ONNX Runtime does.
 
 use armnn_backend_api::{
     CoordinateTransformation, ExecutionContext, InterpolateDescriptor, InterpolationMethod,
@@ -10,12 +11,12 @@ use armnn_backend_api::{
 use crate::{
     loops::loop_nest::dense_strides,
     movement::pad::pad_bytes,
-    numbers::element_type::by_size,
+    numbers::{element_type::by_size, real::Real},
     workloads::{
         copy::element_size,
-        float_workload::{FloatKernel, MAX_INPUTS, float_workload},
+        float_workload::{FloatKernel, MAX_INPUTS, real_workload},
         layer_checks::{
-            FLOATS, dims, input, invalid, output, require_input, require_named, require_one_type,
+            REALS, dims, input, invalid, output, require_input, require_named, require_one_type,
             require_room, require_same_quantization,
         },
         workload_function::workload_function,
@@ -27,7 +28,7 @@ pub(crate) fn check(layer: LayerView<'_>, d: &InterpolateDescriptor) -> Result<(
     require_named(d.coordinates(), d.coordinates().name())?;
     require_named(d.nearest_rounding(), d.nearest_rounding().name())?;
     if d.method() != InterpolationMethod::Nearest {
-        return require_one_type(layer, &[FLOATS]);
+        return require_one_type(layer, &[REALS]);
     }
     let data_type = output(layer, 0)?.data_type();
     element_size(data_type)?;
@@ -60,7 +61,7 @@ pub(crate) fn workload(
             .collect(),
     };
     if d.method() != InterpolationMethod::Nearest {
-        return float_workload(layer, Interpolation::new(d, axes, &from, &to)?);
+        return real_workload(layer, Interpolation::new(d, axes, &from, &to)?);
     }
     let nearest: Vec<Vec<Option<usize>>> = axes.iter().map(|axis| axis.nearest(d)).collect();
     let strides: Vec<usize> = dense_strides(&from).iter().map(|&s| s as usize).collect();
@@ -232,13 +233,14 @@ impl Axis {
 }
 
 /// The cubic convolution kernel (Keys, 1981) at a distance.
-pub(crate) fn cubic(x: f32, a: f32) -> f32 {
-    if x <= 1.0 {
-        ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0
-    } else if x < 2.0 {
-        ((x - 5.0) * x + 8.0) * a * x - 4.0 * a
+pub(crate) fn cubic<F: Real>(x: F, a: F) -> F {
+    let [one, two, three, four, five, eight] = [1.0, 2.0, 3.0, 4.0, 5.0, 8.0].map(F::from_f64);
+    if x <= one {
+        ((a + two) * x - (a + three)) * x * x + one
+    } else if x < two {
+        ((x - five) * x + eight) * a * x - four * a
     } else {
-        0.0
+        F::ZERO
     }
 }
 
@@ -292,7 +294,7 @@ impl Interpolation {
     }
 }
 
-impl FloatKernel for Interpolation {
+impl<F: Real> FloatKernel<F> for Interpolation {
     fn scratch_len(&self) -> usize {
         self.longest.saturating_mul(2)
     }
@@ -300,9 +302,9 @@ impl FloatKernel for Interpolation {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        scratch: &mut [f32],
-        [input, ..]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        scratch: &mut [F],
+        [input, ..]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
         let (mut results, mut next) = scratch.split_at_mut(self.longest);
         let mut len = input.len();
@@ -327,7 +329,7 @@ impl FloatKernel for Interpolation {
                 let mut rest = position;
                 for axis in self.outside.iter().rev() {
                     if axis[rest % axis.len()] {
-                        *out = self.extrapolation_value;
+                        *out = F::from_f64(self.extrapolation_value.into());
                     }
                     rest /= axis.len();
                 }
@@ -338,21 +340,22 @@ impl FloatKernel for Interpolation {
 }
 
 /// [from, inner] to [to, inner].
-fn resize(source: &[f32], out: &mut [f32], inner: usize, taps: &Taps) {
+fn resize<F: Real>(source: &[F], out: &mut [F], inner: usize, taps: &Taps) {
     let taps = taps
         .indices
         .chunks_exact(taps.n_taps)
         .zip(taps.weights.chunks_exact(taps.n_taps));
     for (out, (indices, weights)) in out.chunks_exact_mut(inner).zip(taps) {
-        out.fill(0.0);
+        out.fill(F::ZERO);
         for (&index, &weight) in indices.iter().zip(weights) {
             if weight == 0.0 {
                 continue;
             }
+            let weight = F::from_f64(weight.into());
             let row = &source[index * inner..][..inner];
             out.iter_mut()
                 .zip(row)
-                .for_each(|(out, x)| *out += weight * x);
+                .for_each(|(out, &x)| *out += weight * x);
         }
     }
 }

@@ -8,19 +8,28 @@ use armnn_backend_api::{
 };
 
 use crate::{
-    numbers::quantized_arithmetic::QUANTIZED,
+    numbers::{element_type::by_size, quantized_arithmetic::QUANTIZED, real::Real},
     workloads::{
+        copy::element_size,
         element_workload::element_workload,
-        float_workload::{FloatKernel, MAX_INPUTS, float_workload},
+        float_workload::{FloatKernel, MAX_INPUTS, real_workload},
         layer_checks::{
-            FLOATS, dims_of_rank, input, invalid, num_elements, output, require_image_layout,
-            require_named, require_one_type, require_room, require_same_quantization,
+            REALS, dims_of_rank, input, invalid, num_elements, output, require_image_layout,
+            require_input, require_named, require_one_type, require_room,
+            require_same_quantization,
         },
     },
 };
 
 pub(crate) fn check(layer: LayerView<'_>, descriptor: &ResizeDescriptor) -> Result<()> {
-    require_one_type(layer, &[FLOATS, QUANTIZED])?;
+    match descriptor.method() {
+        ResizeMethod::NearestNeighbor => {
+            let data_type = output(layer, 0)?.data_type();
+            element_size(data_type)?;
+            require_input(layer, 0, &[&[data_type]])?;
+        }
+        _ => require_one_type(layer, &[REALS, QUANTIZED])?,
+    }
     require_same_quantization(layer)?;
     require_image_layout(descriptor.data_layout())?;
     require_named(descriptor.method(), descriptor.method().name())
@@ -65,13 +74,11 @@ pub(crate) fn workload(layer: LayerView<'_>, d: &ResizeDescriptor) -> Result<Box
         image_len: in_h * in_w * channels,
         in_w,
         channels,
-        is_bilinear,
     };
-    match data_type.size() {
-        Some(1) => element_workload(layer, integer::Nearest::<u8>::new(kernel)),
-        Some(2) if !is_bilinear => element_workload(layer, integer::Nearest::<u16>::new(kernel)),
-        _ => float_workload(layer, kernel),
+    if is_bilinear {
+        return real_workload(layer, kernel);
     }
+    by_size!(data_type, W => element_workload(layer, integer::Nearest::<W>::new(kernel)))
 }
 
 /// From where the elements at one position of an axis come: `before` and `after`, weighted with
@@ -135,24 +142,19 @@ struct Resize {
     image_len: usize,
     in_w: usize,
     channels: usize,
-    is_bilinear: bool,
 }
 
-impl FloatKernel for Resize {
+impl<F: Real> FloatKernel<F> for Resize {
     fn run(
         &self,
         _context: &ExecutionContext<'_, Synchronous>,
-        _scratch: &mut [f32],
-        [input, ..]: [&[f32]; MAX_INPUTS],
-        output: &mut [f32],
+        _scratch: &mut [F],
+        [input, ..]: [&[F]; MAX_INPUTS],
+        output: &mut [F],
     ) -> Result<()> {
-        if self.is_bilinear {
-            self.for_each_pixel(input, output, |input, row, column, pixel| {
-                self.resize(input, row, column, pixel);
-            });
-        } else {
-            self.copy_nearest(input, output);
-        }
+        self.for_each_pixel(input, output, |input, row, column, pixel| {
+            self.resize(input, row, column, pixel);
+        });
         Ok(())
     }
 }
@@ -183,7 +185,7 @@ impl Resize {
         });
     }
 
-    fn resize(&self, input: &[f32], row: Source, column: Source, pixel: &mut [f32]) {
+    fn resize<F: Real>(&self, input: &[F], row: Source, column: Source, pixel: &mut [F]) {
         let at = |y: usize, x: usize| &input[(y * self.in_w + x) * self.channels..][..pixel.len()];
         let top_left = at(row.before, column.before);
         let top_right = at(row.before, column.after);
@@ -197,8 +199,9 @@ impl Resize {
     }
 }
 
-fn mix(a: f32, b: f32, weight: f32) -> f32 {
-    a * (1.0 - weight) + b * weight
+fn mix<F: Real>(a: F, b: F, weight: f32) -> F {
+    let weight = F::from_f64(weight.into());
+    a * (F::ONE - weight) + b * weight
 }
 
 #[cfg(test)]
@@ -206,7 +209,7 @@ mod tests {
     use armnn_backend_api::DataType;
 
     use super::*;
-    use crate::test_harness::{Call, assert_close, f16s, f32s};
+    use crate::test_harness::{Call, assert_close, assert_refused, f16s, f32s, typed};
 
     fn descriptor(method: ResizeMethod, flags: [bool; 2]) -> ResizeDescriptor {
         ResizeDescriptor {
@@ -307,6 +310,25 @@ mod tests {
         .input(f32s([1, 2, 2, 2], &planes(&image)))
         .output(DataType::Float32, [1, 2, 4, 4]);
         assert_eq!(call.run().f32s(), planes(&expected));
+    }
+
+    #[test]
+    fn nearest_elements_are_of_any_type_and_mixed_ones_of_float64() {
+        let nearest = descriptor(ResizeMethod::NearestNeighbor, PLAIN);
+        let call = Call::new(nearest)
+            .input(typed(DataType::Signed64, [1, 1, 2, 1], &[1i64 << 40, 7]))
+            .output(DataType::Signed64, [1, 1, 4, 1]);
+        let expected = [1 << 40, 1 << 40, 7, 7];
+        assert_eq!(call.run().elements::<i64>(0), expected);
+        let call = Call::new(descriptor(ResizeMethod::Bilinear, PLAIN))
+            .input(typed(DataType::Float64, [1, 1, 2, 1], &[0.1f64, 0.3]))
+            .output(DataType::Float64, [1, 1, 4, 1]);
+        // Halfway, and beyond the last one.
+        assert_eq!(call.run().elements::<f64>(0), [0.1, 0.2, 0.3, 0.3]);
+        let mixed = Call::new(descriptor(ResizeMethod::Bilinear, PLAIN))
+            .input(typed(DataType::Signed64, [1, 1, 2, 1], &[1i64, 2]))
+            .output(DataType::Signed64, [1, 1, 4, 1]);
+        assert_refused(&mixed, &["Signed64"]);
     }
 
     #[test]

@@ -14,8 +14,8 @@ use self::{
     sizes::Sizes,
 };
 use crate::{
-    numbers::float_tensors::{ScratchLen, float_function},
-    workloads::layer_checks::{FLOATS, input, require_input, require_named, require_output},
+    numbers::float_tensors::{Computed, ScratchLen, real_function},
+    workloads::layer_checks::{REALS, input, require_input, require_named, require_output},
 };
 
 fn check(layer: LayerView<'_>, direction: RecurrentDirection, functions: &[u32]) -> Result<()> {
@@ -24,7 +24,7 @@ fn check(layer: LayerView<'_>, direction: RecurrentDirection, functions: &[u32])
         let function = ActivationFunction(function);
         require_named(function, function.name())?;
     }
-    require_input(layer, 0, &[FLOATS])?;
+    require_input(layer, 0, &[REALS])?;
     let common: &[DataType] = &[input(layer, 0)?.data_type()];
     for position in 1..layer.input_indices().len() {
         if layer.input(position).is_some() {
@@ -54,10 +54,17 @@ pub(crate) fn check_lstm(layer: LayerView<'_>, d: &LstmDescriptor) -> Result<()>
 }
 
 pub(crate) fn rnn_workload(layer: LayerView<'_>, d: &RnnDescriptor) -> Result<Box<dyn Workload>> {
+    match input(layer, 0)?.data_type() {
+        DataType::Float64 => rnn::<f64>(layer, d),
+        _ => rnn::<f32>(layer, d),
+    }
+}
+
+fn rnn<F: Computed>(layer: LayerView<'_>, d: &RnnDescriptor) -> Result<Box<dyn Workload>> {
     let functions = [0, 1].map(|direction| functions(d.activations(direction)));
     let clip = d.clip;
     let sizes = Sizes::new(layer, d.direction(), d.hidden_size, d.batch_first, 1)?;
-    workload(layer, sizes, move |cell| {
+    workload::<F>(layer, sizes, move |cell| {
         cell.add_input(0, 1);
         cell.add_recurrent(0, 1);
         functions[cell.direction][0].apply(clip, cell.gates);
@@ -66,17 +73,24 @@ pub(crate) fn rnn_workload(layer: LayerView<'_>, d: &RnnDescriptor) -> Result<Bo
 }
 
 pub(crate) fn gru_workload(layer: LayerView<'_>, d: &GruDescriptor) -> Result<Box<dyn Workload>> {
+    match input(layer, 0)?.data_type() {
+        DataType::Float64 => gru::<f64>(layer, d),
+        _ => gru::<f32>(layer, d),
+    }
+}
+
+fn gru<F: Computed>(layer: LayerView<'_>, d: &GruDescriptor) -> Result<Box<dyn Workload>> {
     let functions = [0, 1].map(|direction| functions(d.activations(direction)));
     let (clip, linear_before_reset) = (d.clip, d.linear_before_reset == 1);
     let sizes = Sizes::new(layer, d.direction(), d.hidden_size, d.batch_first, 3)?;
     let hidden = sizes.hidden;
-    workload(layer, sizes, move |cell| {
+    workload::<F>(layer, sizes, move |cell| {
         let [f, g, ..] = functions[cell.direction];
         cell.add_input(0, 3);
         cell.add_recurrent(0, 2);
         f.apply(clip, &mut cell.gates[..2 * hidden]);
         // The hidden gate, with the reset gate in one place or the other.
-        cell.scratch[..hidden].fill(0.0);
+        cell.scratch[..hidden].fill(F::ZERO);
         if !linear_before_reset {
             for i in 0..hidden {
                 cell.c[i] = cell.gates[hidden + i] * cell.h[i];
@@ -93,45 +107,56 @@ pub(crate) fn gru_workload(layer: LayerView<'_>, d: &GruDescriptor) -> Result<Bo
                 .recurrent_bias
                 .get(2 * hidden + i)
                 .copied()
-                .unwrap_or(0.0);
+                .unwrap_or(F::ZERO);
             if linear_before_reset {
-                *out *= cell.gates[hidden + i];
+                *out = *out * cell.gates[hidden + i];
             }
         }
         let (gates, hidden_gate) = cell.gates.split_at_mut(2 * hidden);
-        for (gate, term) in hidden_gate.iter_mut().zip(&cell.scratch[..hidden]) {
+        for (gate, &term) in hidden_gate.iter_mut().zip(&cell.scratch[..hidden]) {
             *gate += term;
         }
         g.apply(clip, hidden_gate);
         for i in 0..hidden {
             let update = gates[i];
-            cell.h[i] = (1.0 - update) * hidden_gate[i] + update * cell.h[i];
+            cell.h[i] = (F::ONE - update) * hidden_gate[i] + update * cell.h[i];
         }
     })
 }
 
 pub(crate) fn lstm_workload(layer: LayerView<'_>, d: &LstmDescriptor) -> Result<Box<dyn Workload>> {
+    match input(layer, 0)?.data_type() {
+        DataType::Float64 => lstm::<f64>(layer, d),
+        _ => lstm::<f32>(layer, d),
+    }
+}
+
+fn lstm<F: Computed>(layer: LayerView<'_>, d: &LstmDescriptor) -> Result<Box<dyn Workload>> {
     let functions = [0, 1].map(|direction| functions(d.activations(direction)));
     let (clip, input_forget) = (d.clip, d.input_forget == 1);
     let sizes = Sizes::new(layer, d.direction(), d.hidden_size, d.batch_first, 4)?;
     let hidden = sizes.hidden;
-    workload(layer, sizes, move |cell| {
+    workload::<F>(layer, sizes, move |cell| {
         let [f, g, h] = functions[cell.direction];
         cell.add_input(0, 4);
         cell.add_recurrent(0, 4);
         let (input_gate, rest) = cell.gates.split_at_mut(hidden);
         let (output_gate, rest) = rest.split_at_mut(hidden);
         let (forget_gate, cell_gate) = rest.split_at_mut(hidden);
-        let peephole =
-            |gate: usize, i: usize| cell.peephole.get(gate * hidden + i).copied().unwrap_or(0.0);
+        let peephole = |gate: usize, i: usize| {
+            cell.peephole
+                .get(gate * hidden + i)
+                .copied()
+                .unwrap_or(F::ZERO)
+        };
         for i in 0..hidden {
             input_gate[i] += peephole(0, i) * cell.c[i];
             forget_gate[i] += peephole(2, i) * cell.c[i];
         }
         f.apply(clip, input_gate);
         if input_forget {
-            for (forget, input) in forget_gate.iter_mut().zip(&*input_gate) {
-                *forget = 1.0 - input;
+            for (forget, &input) in forget_gate.iter_mut().zip(&*input_gate) {
+                *forget = F::ONE - input;
             }
         } else {
             f.apply(clip, forget_gate);
@@ -151,10 +176,10 @@ pub(crate) fn lstm_workload(layer: LayerView<'_>, d: &LstmDescriptor) -> Result<
     })
 }
 
-fn workload(
+fn workload<F: Computed>(
     layer: LayerView<'_>,
     sizes: Sizes,
-    step: impl Fn(&mut Cell<'_>) + Send + Sync + 'static,
+    step: impl Fn(&mut Cell<'_, F>) + Send + Sync + 'static,
 ) -> Result<Box<dyn Workload>> {
     let has_cell = layer.output_indices().len() == 3;
     let states = sizes.directions * sizes.batch * sizes.hidden;
@@ -164,7 +189,7 @@ fn workload(
         .saturating_mul(2)
         .saturating_add(gates)
         .saturating_add(sizes.hidden);
-    float_function(
+    real_function::<F, _>(
         layer,
         ScratchLen::floats(scratch_len),
         move |call, tensors| {
@@ -185,13 +210,13 @@ fn workload(
             let (c, scratch) = scratch.split_at_mut(states);
             let (gates, scratch) = scratch.split_at_mut(gates);
             for (state, initial) in [(&mut *h, initial_h), (&mut *c, initial_c)] {
-                state.fill(0.0);
+                state.fill(F::ZERO);
                 if !initial.is_empty() {
                     state.copy_from_slice(initial);
                 }
             }
-            y.fill(0.0);
-            let part = |all: &'_ [f32], direction: usize| -> std::ops::Range<usize> {
+            y.fill(F::ZERO);
+            let part = |all: &'_ [F], direction: usize| -> std::ops::Range<usize> {
                 let len = all.len() / sizes.directions;
                 direction * len..(direction + 1) * len
             };
@@ -219,7 +244,7 @@ fn workload(
                             true => batch * sizes.time + time,
                             false => time * sizes.batch + batch,
                         };
-                        gates.fill(0.0);
+                        gates.fill(F::ZERO);
                         step(&mut Cell {
                             direction,
                             hidden: sizes.hidden,

@@ -205,6 +205,14 @@ pub(crate) fn require_real_numbers(layer: LayerView<'_>) -> Result<()> {
     Ok(())
 }
 
+/// The same, or all of Float64.
+pub(crate) fn require_real_numbers_or_float64(layer: LayerView<'_>) -> Result<()> {
+    match output(layer, 0)?.data_type() {
+        DataType::Float64 => require_one_type(layer, &[REALS]),
+        _ => require_real_numbers(layer),
+    }
+}
+
 /// Refuses a layer that moves elements between tensors of different scale or zero point. What is
 /// quantized along an axis is left to whoever made the network.
 pub(crate) fn require_same_quantization(layer: LayerView<'_>) -> Result<()> {

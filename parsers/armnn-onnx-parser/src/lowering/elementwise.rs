@@ -17,17 +17,33 @@ pub(super) fn unary(c: &mut Context<'_, '_>, operation: Unary) -> Result {
     c.emit(ElementwiseUnaryDescriptor::new(operation), &[input])
 }
 
+/// Whether elements are such numbers.
+pub(super) fn test(c: &mut Context<'_, '_>, operation: Unary) -> Result {
+    let input = tested(c)?;
+    c.emit(ElementwiseUnaryDescriptor::new(operation), &[input])
+}
+
+/// The input; of 8 bits, which layers do not compute with, as Float32, which has all of its numbers.
+fn tested(c: &mut Context<'_, '_>) -> Result<TensorId> {
+    let input = c.input(0)?;
+    let is_byte = c.info(input)?.data_type.size() == Some(1);
+    match is_byte && c.info(input)?.data_type.is_float() {
+        true => c.cast(input, DataType::Float32),
+        false => Ok(input),
+    }
+}
+
 /// Which of the infinities count.
 pub(super) fn is_inf(c: &mut Context<'_, '_>) -> Result {
     let negative = c.attributes.flag("detect_negative", true)?;
     let positive = c.attributes.flag("detect_positive", true)?;
     match (negative, positive) {
-        (true, true) => unary(c, Unary::IsInf),
-        (true, false) => unary(c, Unary::IsNegInf),
-        (false, true) => unary(c, Unary::IsPosInf),
+        (true, true) => test(c, Unary::IsInf),
+        (true, false) => test(c, Unary::IsNegInf),
+        (false, true) => test(c, Unary::IsPosInf),
         (false, false) => {
             // Nothing is: not even equal to itself and infinite both.
-            let input = c.input(0)?;
+            let input = tested(c)?;
             let finite = c.unary(Unary::IsInf, input)?;
             let other = c.unary(Unary::LogicalNot, finite)?;
             let and = LogicalBinaryDescriptor::new(LogicalBinaryOperation::LogicalAnd);

@@ -120,6 +120,15 @@ pub(super) fn product(c: &mut Context<'_, '_>, last: bool) -> Result<TensorId> {
         c.is_last = last;
         return c.step(FullyConnectedDescriptor::new(transpose_b), &inputs);
     }
+    if !data_type.is_float() && !data_type.is_quantized() {
+        return integer_gemm(
+            c,
+            [transpose_a, transpose_b],
+            [alpha, beta],
+            bias.is_some(),
+            last,
+        );
+    }
     let product = BatchMatMulDescriptor::new(transpose_a, transpose_b);
     let Some(_) = bias else {
         if alpha == 1.0 {
@@ -132,6 +141,32 @@ pub(super) fn product(c: &mut Context<'_, '_>, last: bool) -> Result<TensorId> {
         return c.step(ElementwiseBinaryDescriptor::new(Binary::Mul), &inputs);
     };
     let product = c.step(product, &[a, b])?;
+    let product = scaled(c, product, alpha)?;
+    let addend = c.input(2)?;
+    let addend = scaled(c, addend, beta)?;
+    c.is_last = last;
+    c.binary(Binary::Add, product, addend)
+}
+
+/// Of integers, which wrap around; factors are integers.
+fn integer_gemm(
+    c: &mut Context<'_, '_>,
+    transposed: [bool; 2],
+    [alpha, beta]: [f32; 2],
+    has_addend: bool,
+    last: bool,
+) -> Result<TensorId> {
+    let mut matrices = [c.input(0)?, c.input(1)?];
+    for (matrix, is_transposed) in matrices.iter_mut().zip(transposed) {
+        if is_transposed {
+            *matrix = c.transpose(*matrix, &[1, 0])?;
+        }
+    }
+    let product = integer_product(c, matrices[0], matrices[1])?;
+    if !has_addend {
+        c.is_last = last && alpha != 1.0;
+        return scaled(c, product, alpha);
+    }
     let product = scaled(c, product, alpha)?;
     let addend = c.input(2)?;
     let addend = scaled(c, addend, beta)?;

@@ -136,7 +136,7 @@ fn entry(op_type: &str) -> Option<Row> {
         "If" => (1, 1..=1, control_flow::if_then_else),
         "InstanceNormalization" => (1, 3..=3, normalization::instance_normalization),
         "IsInf" => (10, 1..=1, elementwise::is_inf),
-        "IsNaN" => (9, 1..=1, |c| elementwise::unary(c, Unary::IsNan)),
+        "IsNaN" => (9, 1..=1, |c| elementwise::test(c, Unary::IsNan)),
         "LRN" => (1, 1..=1, normalization::local_response),
         "LSTM" => (1, 3..=8, recurrent::lstm),
         "LayerNormalization" => (1, 2..=3, normalization::layer_normalization),

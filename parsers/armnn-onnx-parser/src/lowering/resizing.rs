@@ -5,9 +5,9 @@
 //! else is an Interpolate, which does what ONNX says.
 
 use armnn_backend_api::{
-    CoordinateTransformation as Coordinates, DataLayout, InterpolateDescriptor,
-    InterpolationMethod as Method, NearestRounding as Rounding, ResizeDescriptor, ResizeMethod,
-    Shape,
+    BinaryOperation, CoordinateTransformation as Coordinates, DataLayout, DataType,
+    InterpolateDescriptor, InterpolationMethod as Method, NearestRounding as Rounding,
+    ResizeDescriptor, ResizeMethod, Shape, UnaryOperation,
 };
 use armnn_network::{AspectRatioPolicy, OutputDeclaration, ParameterRule, TensorId};
 
@@ -128,7 +128,7 @@ fn filled_input(c: &mut Context<'_, '_>, position: usize) -> Result<Option<Tenso
 fn float_list(c: &mut Context<'_, '_>, values: &[f32]) -> Result<TensorId> {
     let count = i64::try_from(values.len()).unwrap_or(i64::MAX);
     let values: Vec<f64> = values.iter().map(|&value| value.into()).collect();
-    c.number(armnn_backend_api::DataType::Float32, &[count], &values)
+    c.number(DataType::Float32, &[count], &values)
 }
 
 fn descriptor(method: Method, coordinates: Coordinates) -> Result<InterpolateDescriptor> {
@@ -148,19 +148,71 @@ fn emit(
 ) -> Result {
     let input = c.input(0)?;
     let shape = c.shape(input)?;
-    if let Some(resized) = as_resize(c, &plan, shape, scales, sizes)? {
-        let Some((descriptor, dims)) = resized else {
-            return c.alias(0, 0);
-        };
+    let resized = as_resize(c, &plan, shape, scales, sizes)?;
+    if let Some(None) = resized {
+        return c.alias(0, 0);
+    }
+    let data_type = c.info(input)?.data_type;
+    let (is_nearest, rounds) = (
+        plan.base.method() == Method::Nearest,
+        plan.base.method() == Method::Cubic || plan.base.antialias != 0,
+    );
+    let Some(computed) = computed_type(data_type).filter(|_| !is_nearest) else {
+        c.is_last = true;
+        let output = resized_step(c, plan, resized, input, [region, scales, sizes])?;
+        return c.bind_tensor(0, output);
+    };
+    let real = c.cast(input, computed)?;
+    let mut output = resized_step(c, plan, resized, real, [region, scales, sizes])?;
+    if rounds {
+        output = half_away(c, output)?;
+    }
+    let output = c.last().cast(output, data_type)?;
+    c.bind_tensor(0, output)
+}
+
+/// The type in which integers are interpolated; `None` for other types.
+///
+/// Of what ONNX Runtime takes, UINT8, INT8 and INT32, it is Float32, as there; results go towards
+/// zero, but for cubic ones and those with antialias, which go to the nearest integer.
+fn computed_type(data_type: DataType) -> Option<DataType> {
+    match data_type {
+        DataType::Int8
+        | DataType::UInt8
+        | DataType::Int16
+        | DataType::UInt16
+        | DataType::Signed32 => Some(DataType::Float32),
+        DataType::UInt32 | DataType::Signed64 | DataType::UInt64 => Some(DataType::Float64),
+        _ => None,
+    }
+}
+
+/// To nearest, ties away from zero: x + sign(x) / 2, the fraction of which the Cast takes away.
+fn half_away(c: &mut Context<'_, '_>, x: TensorId) -> Result<TensorId> {
+    let sign = c.unary(UnaryOperation::Sign, x)?;
+    let half = c.number_like(x, 0.5)?;
+    let more = c.binary(BinaryOperation::Mul, sign, half)?;
+    c.binary(BinaryOperation::Add, x, more)
+}
+
+/// The layer; the last one, if `is_last` is set.
+fn resized_step(
+    c: &mut Context<'_, '_>,
+    plan: Plan,
+    resized: Option<Resized>,
+    input: TensorId,
+    parameters: [Option<TensorId>; 3],
+) -> Result<TensorId> {
+    if let Some(Some((descriptor, dims))) = resized {
         let declaration = OutputDeclaration::of_shape(shape_of(&dims)?);
-        return c.emit_declared(descriptor, &[input], declaration);
+        return c.step_declared(descriptor, &[input], declaration);
     }
     let rule = ParameterRule::Interpolate {
         descriptor: plan.base,
         axes: plan.axes,
         policy: plan.policy,
     };
-    c.emit_deferred(rule, &[input], &[region, scales, sizes])
+    c.step_deferred(rule, &[input], &parameters)
 }
 
 type Resized = Option<(ResizeDescriptor, Vec<i64>)>;

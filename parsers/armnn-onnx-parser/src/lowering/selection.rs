@@ -171,7 +171,13 @@ pub(super) fn unique(c: &mut Context<'_, '_>) -> Result {
 pub(super) fn one_hot(c: &mut Context<'_, '_>) -> Result {
     let axis = c.attributes.int("axis", -1)?;
     let mut indices = c.input(0)?;
-    if c.info(indices)?.data_type.is_float() {
+    let index_type = c.info(indices)?.data_type;
+    if !matches!(index_type, DataType::Signed32 | DataType::Signed64) {
+        if index_type == DataType::UInt64 {
+            // What Signed64 has no room for is outside all the same, not from the end.
+            let largest = c.add_constant(&Constant::integers(index_type, &[], &[i64::MAX]))?;
+            indices = c.binary(Binary::Minimum, indices, largest)?;
+        }
         indices = c.cast(indices, DataType::Signed64)?;
     }
     let depth = c.input(1)?;

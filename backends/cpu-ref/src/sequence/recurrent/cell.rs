@@ -2,27 +2,27 @@
 
 use armnn_backend_api::ActivationFunction;
 
-use crate::elementwise::activation::activate;
+use crate::{elementwise::activation::activate, numbers::real::Real};
 
 /// One step of one sequence in one direction.
-pub(super) struct Cell<'a> {
+pub(super) struct Cell<'a, F> {
     pub(super) direction: usize,
     pub(super) hidden: usize,
-    pub(super) x: &'a [f32],
-    pub(super) weights: &'a [f32],
-    pub(super) recurrent: &'a [f32],
-    pub(super) bias: &'a [f32],
-    pub(super) recurrent_bias: &'a [f32],
-    pub(super) peephole: &'a [f32],
+    pub(super) x: &'a [F],
+    pub(super) weights: &'a [F],
+    pub(super) recurrent: &'a [F],
+    pub(super) bias: &'a [F],
+    pub(super) recurrent_bias: &'a [F],
+    pub(super) peephole: &'a [F],
     /// All gates, which are 0 at first.
-    pub(super) gates: &'a mut [f32],
-    pub(super) h: &'a mut [f32],
-    pub(super) c: &'a mut [f32],
+    pub(super) gates: &'a mut [F],
+    pub(super) h: &'a mut [F],
+    pub(super) c: &'a mut [F],
     /// As long as the hidden state.
-    pub(super) scratch: &'a mut [f32],
+    pub(super) scratch: &'a mut [F],
 }
 
-impl Cell<'_> {
+impl<F: Real> Cell<'_, F> {
     /// Adds the products of the input with the weights of some gates, and their bias.
     pub(super) fn add_input(&mut self, first: usize, end: usize) {
         let (first, end) = (first * self.hidden, end * self.hidden);
@@ -32,7 +32,7 @@ impl Cell<'_> {
         gates
             .iter_mut()
             .zip(bias)
-            .for_each(|(gate, bias)| *gate += bias);
+            .for_each(|(gate, &bias)| *gate += bias);
     }
 
     /// Adds the products of the hidden state with the weights of some gates, and their bias.
@@ -44,7 +44,7 @@ impl Cell<'_> {
         gates
             .iter_mut()
             .zip(bias)
-            .for_each(|(gate, bias)| *gate += bias);
+            .for_each(|(gate, &bias)| *gate += bias);
     }
 }
 
@@ -67,13 +67,21 @@ const AT_ONCE: usize = 64;
 
 impl Function {
     /// In place, with arguments limited to -clip … clip, unless that is 0.
-    pub(super) fn apply(self, clip: f32, values: &mut [f32]) {
+    pub(super) fn apply<F: Real>(self, clip: f32, values: &mut [F]) {
         for values in values.chunks_mut(AT_ONCE) {
-            let mut arguments = [0.0; AT_ONCE];
+            let mut arguments = [F::ZERO; AT_ONCE];
             let arguments = &mut arguments[..values.len()];
             arguments.copy_from_slice(values);
             if clip > 0.0 {
-                arguments.iter_mut().for_each(|x| *x = x.clamp(-clip, clip));
+                let clip = F::from_f64(clip.into());
+                for x in arguments.iter_mut() {
+                    // NaN stays NaN.
+                    if *x < -clip {
+                        *x = -clip;
+                    } else if *x > clip {
+                        *x = clip;
+                    }
+                }
             }
             activate(self.0, self.1, self.2, arguments, values);
         }
@@ -81,7 +89,7 @@ impl Function {
 }
 
 /// Adds the products of a vector with the rows of a matrix.
-pub(crate) fn multiply_add(out: &mut [f32], x: &[f32], rows: &[f32]) {
+pub(crate) fn multiply_add<F: Real>(out: &mut [F], x: &[F], rows: &[F]) {
     if x.is_empty() {
         return;
     }
@@ -91,15 +99,15 @@ pub(crate) fn multiply_add(out: &mut [f32], x: &[f32], rows: &[f32]) {
 }
 
 /// With several sums at once, which do not wait for each other.
-fn dot(x: &[f32], y: &[f32]) -> f32 {
-    let mut sums = [0.0; 8];
+fn dot<F: Real>(x: &[F], y: &[F]) -> F {
+    let mut sums = [F::ZERO; 8];
     let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
     let rest = xs.remainder().iter().zip(ys.remainder());
-    let rest: f32 = rest.map(|(x, y)| x * y).sum();
+    let rest = rest.fold(F::ZERO, |sum, (&x, &y)| sum + x * y);
     for (x, y) in xs.zip(ys) {
         for i in 0..8 {
             sums[i] += x[i] * y[i];
         }
     }
-    sums.iter().sum::<f32>() + rest
+    sums.iter().fold(F::ZERO, |sum, &x| sum + x) + rest
 }
