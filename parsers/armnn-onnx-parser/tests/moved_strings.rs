@@ -319,6 +319,8 @@ fn where_there_would_be_zeros_strings_are_empty() {
     let padded = |z| strings(&[3, 4], &[z, "a", "b", "", z, "c", "é", "f", z, z, z, z]);
     check("Pad", &[X, pads()], &[], &[padded("")]);
     check("Pad", &[X, pads(), VALUE], &[], &[padded("z")]);
+    let given = Strings(&[1], &["z"]);
+    check("Pad", &[X, pads(), given], &[], &[padded("z")]);
     let lower = strings(&[2, 3], &["a", "", "", "c", "é", ""]);
     check("Trilu", &[X], &[int("upper", 0)], &[lower]);
     let cropped = strings(&[4, 1], &["", "b", "é", ""]);
@@ -353,6 +355,17 @@ fn a_reduction_of_strings_is_refused() {
     let bytes = model("ScatterND", &inputs, &[text("reduction", "add")], 1, true);
     let error = parse_bytes(bytes.into(), "m").unwrap_err().to_string();
     assert!(error.contains("reduction \"add\" of strings"), "{error}");
+}
+
+#[test]
+fn numbers_beside_strings_are_refused() {
+    let inputs = [Flags(&[1], &[1]), Ints(&[3], &[1, 2, 3]), Y];
+    let bytes = model("Where", &inputs, &[], 1, true);
+    let error = parse_bytes(bytes.into(), "m").unwrap_err().to_string();
+    assert!(
+        error.contains("input 1 is numbers, beside strings"),
+        "{error}"
+    );
 }
 
 /// Strings are cast to a type and back.

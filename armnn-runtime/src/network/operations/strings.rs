@@ -348,17 +348,22 @@ fn at_positions(layer: &Layer<'_>, memory_limit: u64) -> Result<Vec<Value>> {
     let sources = (1..layer.inputs.len())
         .map(|index| Ok(input(layer, index)?.strings()))
         .collect::<Result<Vec<_>>>()?;
+    // Where each tensor's strings end in the count.
+    let ends: Vec<usize> = sources
+        .iter()
+        .scan(0usize, |end, source| {
+            *end = end.saturating_add(source.len());
+            Some(*end)
+        })
+        .collect();
     let at = |position: i64| -> Option<&str> {
-        let Some(mut place) = usize::try_from(position).ok()?.checked_sub(1) else {
+        let Some(place) = usize::try_from(position).ok()?.checked_sub(1) else {
             return Some("");
         };
-        for source in &sources {
-            match source.get(place) {
-                Some(text) => return Some(text),
-                None => place = place.checked_sub(source.len())?,
-            }
-        }
-        None
+        let source = ends.partition_point(|&end| end <= place);
+        let start = source.checked_sub(1).map_or(0, |before| ends[before]);
+        let text = sources.get(source)?.get(place.checked_sub(start)?)?;
+        Some(text)
     };
     let mut room = Room::new(layer, memory_limit);
     // Grows, as there may be no room for all of them.

@@ -4,6 +4,7 @@
 //! the strings there when the layers are done. So that each operator works as it does with INT64,
 //! the inputs are positions only while its function adds layers.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
@@ -91,21 +92,30 @@ impl MovedStrings {
             replaced: Vec::new(),
             n_outputs: row.n_outputs,
         };
-        let mut strings: Vec<(usize, TensorId)> = Vec::new();
+        let (mut strings, mut numbers) = (Vec::new(), None);
+        let mut known = HashSet::new();
         for position in positions {
             let Some(index) = c.input_index(position) else {
                 continue;
             };
-            let is_known = strings.iter().any(|&(known, _)| known == index);
-            if !is_known && are_given(c, position)? {
-                strings.push((index, c.input(position)?));
+            if known.insert(index) {
+                match are_given(c, position)? {
+                    true => strings.push((index, c.input(position)?)),
+                    false => numbers = Some(position),
+                }
             }
         }
-        if strings.is_empty() {
-            return Ok(None);
+        match numbers {
+            _ if strings.is_empty() => return Ok(None),
+            None => {}
+            // They would be taken for positions.
+            Some(position) => {
+                let problem = format!("input {position} is numbers, beside strings");
+                return Err(Problem::malformed(problem));
+            }
         }
         check_attributes(c)?;
-        let inputs: Vec<Option<TensorId>> = strings.iter().map(|&(_, id)| Some(id)).collect();
+        let mut sources: Vec<TensorId> = strings.iter().map(|&(_, id)| id).collect();
         let operation = match c.node.op_type.as_str() {
             // It compares and sorts.
             "Unique" => StringOperation::Ranks,
@@ -114,14 +124,14 @@ impl MovedStrings {
         let name = c.step_name(operation.name());
         let is_ranks = operation == StringOperation::Ranks;
         let operation = RuntimeOperation::Strings(operation);
+        let inputs: Vec<Option<TensorId>> = sources.iter().copied().map(Some).collect();
         let builder = &mut c.lowering.builder;
         let ids = builder.add_runtime_layer(&name, operation, &inputs)?;
-        if let ([ranks, list], [(index, _)], true) = (&ids[..], &strings[..], is_ranks) {
-            let before = std::mem::replace(&mut c.lowering.states[*index], State::Ready(*ranks));
-            moved.replaced.push((*index, before, *list));
-            return Ok(Some(moved));
+        if is_ranks {
+            // Ranks count through the list that is the second output.
+            sources = ids.iter().copied().skip(1).collect();
         }
-        for (&(index, of_strings), &id) in strings.iter().zip(&ids) {
+        for ((&(index, _), &id), &source) in strings.iter().zip(&ids).zip(&sources) {
             let is_first = moved.replaced.is_empty();
             let shape = c.shape(id)?;
             let positions = match c.node.op_type.as_str() {
@@ -133,7 +143,7 @@ impl MovedStrings {
                 _ => State::Ready(id),
             };
             let before = std::mem::replace(&mut c.lowering.states[index], positions);
-            moved.replaced.push((index, before, of_strings));
+            moved.replaced.push((index, before, source));
         }
         Ok(Some(moved))
     }
