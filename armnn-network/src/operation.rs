@@ -298,7 +298,7 @@ impl SequenceOperation {
     }
 }
 
-/// Something with tensors of strings; as ONNX's operators of the names.
+/// Something with tensors of strings; as ONNX's operators of the names, where ONNX has it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StringOperation {
@@ -342,6 +342,26 @@ pub enum StringOperation {
         /// Their type.
         data_type: DataType,
     },
+    /// Tensors; for each of them, the positions of its strings (Signed64, in its shape), so that
+    /// layers can move these. Positions count from 1, row-major, and those of a tensor go on from
+    /// the end of the one before. An empty string has position 0.
+    Positions,
+    /// A tensor; the positions of its strings (Signed64, in its shape) in the list of different ones
+    /// in ascending order of their bytes, and that list. Positions count from 1. The empty string is
+    /// not in the list, and has position 0.
+    Ranks,
+    /// A tensor of positions (Signed64), then the tensors of strings that they count through, as of
+    /// [`Positions`](Self::Positions) or [`Ranks`](Self::Ranks); the strings there, in the shape of the positions.
+    AtPositions,
+    /// A tensor of Signed64, UInt64, Float32 or Float64; its numbers in decimal: those of floating
+    /// point with 8 significant digits at most, as C's `%.8g`, or "NaN", "INF", "-INF".
+    Format,
+    /// A tensor; the numbers that its strings are in decimal. For integers, what is behind the point
+    /// is left out. A string that is no number, or an integer beyond the type, is an error.
+    Parse {
+        /// Signed64, UInt64, Float32 or Float64.
+        data_type: DataType,
+    },
 }
 
 /// In which case letters are.
@@ -356,7 +376,7 @@ pub enum LetterCase {
 }
 
 impl StringOperation {
-    /// ONNX's name.
+    /// ONNX's name; where it has none, one of the same manner.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Constant { .. } => "Constant",
@@ -366,6 +386,10 @@ impl StringOperation {
             Self::Split { .. } => "StringSplit",
             Self::Match(_) => "RegexFullMatch",
             Self::Lookup { .. } => "LabelEncoder",
+            Self::Positions => "StringPositions",
+            Self::Ranks => "StringRanks",
+            Self::AtPositions => "StringsAtPositions",
+            Self::Format | Self::Parse { .. } => "Cast",
         }
     }
 }

@@ -55,7 +55,53 @@ pub(super) fn string_outputs(
             vec![ValueType::Strings(shape_of(&dims)?), counts]
         }
         StringOperation::Lookup { data_type, .. } => vec![tensor(*data_type, shape(0)?)],
+        StringOperation::Format => match inputs.first() {
+            Some(Some(ValueType::Tensor(numbers))) if is_decimal(numbers.data_type) => {
+                vec![ValueType::Strings(numbers.shape)]
+            }
+            _ => {
+                let needed = "Signed64, UInt64, Float32 or Float64 is needed";
+                return Err(problem(needed.to_owned()));
+            }
+        },
+        StringOperation::Parse { data_type } if is_decimal(*data_type) => {
+            vec![tensor(*data_type, shape(0)?)]
+        }
+        StringOperation::Parse { data_type } => {
+            return Err(LayerProblem::Body {
+                body: "operation",
+                problem: format!("strings do not become {data_type}"),
+            });
+        }
+        StringOperation::Positions => (0..inputs.len())
+            .map(|index| Ok(tensor(DataType::Signed64, shape(index)?)))
+            .collect::<Checked<_>>()?,
+        StringOperation::Ranks => {
+            let list = ValueType::Strings(shape_of(&[Shape::UNKNOWN])?);
+            vec![tensor(DataType::Signed64, shape(0)?), list]
+        }
+        StringOperation::AtPositions => {
+            for index in 1..inputs.len() {
+                shape(index)?;
+            }
+            match inputs.first() {
+                Some(Some(ValueType::Tensor(positions)))
+                    if positions.data_type == DataType::Signed64 =>
+                {
+                    vec![ValueType::Strings(positions.shape)]
+                }
+                _ => return Err(problem("positions of Signed64 are needed".to_owned())),
+            }
+        }
     })
+}
+
+/// Whether strings become numbers of the type, and they strings.
+fn is_decimal(data_type: DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Signed64 | DataType::UInt64 | DataType::Float32 | DataType::Float64
+    )
 }
 
 /// The shape that both broadcast to, as far as it is known.

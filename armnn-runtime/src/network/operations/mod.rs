@@ -1,6 +1,7 @@
 //! What the runtime does itself: control flow, and what handles values that are no tensors.
 
 mod control_flow;
+mod decimal;
 mod ngrams;
 mod random;
 mod scan;

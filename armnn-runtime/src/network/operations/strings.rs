@@ -1,12 +1,12 @@
 //! Tensors of strings. What one operation gives is within the memory limit, so that loops cannot make
 //! strings longer without end.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use armnn_backend_api::{DataType, Shape, TensorInfo};
 use armnn_network::{LetterCase, StringOperation};
 
-use super::{Layer, Result};
+use super::{Layer, Result, decimal};
 use crate::value::{StringTensor, Value};
 
 pub(super) fn execute(
@@ -74,6 +74,11 @@ pub(super) fn execute(
             }
             Ok(vec![tensor.into()])
         }
+        StringOperation::Format => format_numbers(layer, memory_limit),
+        StringOperation::Parse { data_type } => parse_numbers(layer, *data_type, memory_limit),
+        StringOperation::Positions => positions(layer, memory_limit),
+        StringOperation::Ranks => ranks(layer, memory_limit),
+        StringOperation::AtPositions => at_positions(layer, memory_limit),
         other => Err(layer.failed(format!("{} is not executed yet", other.name()))),
     }
 }
@@ -255,6 +260,121 @@ fn split(
     let mut tensor = layer.new_tensor(TensorInfo::new(DataType::Signed64, input.shape()))?;
     tensor.bytes_mut().copy_from_slice(&counts);
     Ok(vec![strings(layer, shape, filled)?, tensor.into()])
+}
+
+fn format_numbers(layer: &Layer<'_>, memory_limit: u64) -> Result<Vec<Value>> {
+    let tensor = match layer.inputs.first() {
+        Some(Some(Value::Tensor(tensor))) => tensor,
+        _ => return Err(layer.failed("input 0, the numbers, must be a tensor")),
+    };
+    let texts = decimal::texts(tensor)
+        .ok_or_else(|| layer.failed(format!("{} does not become text", tensor.info().data_type)))?;
+    let mut room = Room::new(layer, memory_limit);
+    let mut all = Vec::new();
+    for text in texts {
+        room.take_string(text.len())?;
+        all.push(text);
+    }
+    Ok(vec![strings(layer, tensor.info().shape, all)?])
+}
+
+fn parse_numbers(layer: &Layer<'_>, data_type: DataType, memory_limit: u64) -> Result<Vec<Value>> {
+    let input = input(layer, 0)?;
+    let size = data_type.size().unwrap_or(1);
+    let mut room = Room::new(layer, memory_limit);
+    room.take(input.strings().len().saturating_mul(size))?;
+    let mut tensor = layer.new_tensor(TensorInfo::new(data_type, input.shape()))?;
+    let elements = tensor.bytes_mut().chunks_exact_mut(size);
+    for (element, text) in elements.zip(input.strings()) {
+        let is_number = decimal::parse(data_type, text, element);
+        is_number.ok_or_else(|| {
+            let start: String = text.chars().take(40).collect();
+            layer.failed(format!("'{start}' is no number that fits {data_type}"))
+        })?;
+    }
+    Ok(vec![tensor.into()])
+}
+
+fn positions(layer: &Layer<'_>, memory_limit: u64) -> Result<Vec<Value>> {
+    let mut room = Room::new(layer, memory_limit);
+    let mut before = 0i64;
+    let mut all = Vec::with_capacity(layer.inputs.len());
+    for index in 0..layer.inputs.len() {
+        let input = input(layer, index)?;
+        room.take(input.strings().len().saturating_mul(size_of::<i64>()))?;
+        let info = TensorInfo::new(DataType::Signed64, input.shape());
+        let mut tensor = layer.new_tensor(info)?;
+        let elements = tensor.bytes_mut().chunks_exact_mut(size_of::<i64>());
+        for (element, text) in elements.zip(input.strings()) {
+            before = before.saturating_add(1);
+            let position = if text.is_empty() { 0 } else { before };
+            element.copy_from_slice(&position.to_ne_bytes());
+        }
+        all.push(tensor.into());
+    }
+    Ok(all)
+}
+
+fn ranks(layer: &Layer<'_>, memory_limit: u64) -> Result<Vec<Value>> {
+    let input = input(layer, 0)?;
+    let mut room = Room::new(layer, memory_limit);
+    room.take(input.strings().len().saturating_mul(size_of::<i64>()))?;
+    let filled = input.strings().iter().filter(|text| !text.is_empty());
+    let distinct: BTreeSet<&str> = filled.map(String::as_str).collect();
+    let mut list = Vec::new();
+    let mut rank_of = HashMap::with_capacity(distinct.len());
+    for text in distinct {
+        room.take_string(text.len())?;
+        list.push(text.to_owned());
+        rank_of.insert(text, list.len() as i64);
+    }
+    let mut tensor = layer.new_tensor(TensorInfo::new(DataType::Signed64, input.shape()))?;
+    let elements = tensor.bytes_mut().chunks_exact_mut(size_of::<i64>());
+    for (element, text) in elements.zip(input.strings()) {
+        let rank = rank_of.get(text.as_str()).copied().unwrap_or(0);
+        element.copy_from_slice(&rank.to_ne_bytes());
+    }
+    let shape = Shape::new(&[list.len() as i64]).map_err(|e| layer.failed(e.to_string()))?;
+    Ok(vec![tensor.into(), strings(layer, shape, list)?])
+}
+
+fn at_positions(layer: &Layer<'_>, memory_limit: u64) -> Result<Vec<Value>> {
+    let tensor = match layer.inputs.first() {
+        Some(Some(Value::Tensor(tensor))) => tensor,
+        _ => return Err(layer.failed("input 0, the positions, must be a tensor")),
+    };
+    let positions =
+        super::integers(tensor).ok_or_else(|| layer.failed("the positions must be of Signed64"))?;
+    let sources = (1..layer.inputs.len())
+        .map(|index| Ok(input(layer, index)?.strings()))
+        .collect::<Result<Vec<_>>>()?;
+    // Where each tensor's strings end in the count.
+    let ends: Vec<usize> = sources
+        .iter()
+        .scan(0usize, |end, source| {
+            *end = end.saturating_add(source.len());
+            Some(*end)
+        })
+        .collect();
+    let at = |position: i64| -> Option<&str> {
+        let Some(place) = usize::try_from(position).ok()?.checked_sub(1) else {
+            return Some("");
+        };
+        let source = ends.partition_point(|&end| end <= place);
+        let start = source.checked_sub(1).map_or(0, |before| ends[before]);
+        let text = sources.get(source)?.get(place.checked_sub(start)?)?;
+        Some(text)
+    };
+    let mut room = Room::new(layer, memory_limit);
+    // Grows, as there may be no room for all of them.
+    let mut all = Vec::new();
+    for position in positions {
+        let text = at(position)
+            .ok_or_else(|| layer.failed(format!("there is no string at position {position}")))?;
+        room.take_string(text.len())?;
+        all.push(text.to_owned());
+    }
+    Ok(vec![strings(layer, tensor.info().shape, all)?])
 }
 
 /// The parts of a string. Without a delimiter, words between white space; behind the last split,

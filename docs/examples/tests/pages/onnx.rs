@@ -144,6 +144,11 @@ impl Sample<'_> {
                     ..TensorProto::default()
                 };
                 match of {
+                    "STRING" => {
+                        let count = tensor.dims.iter().product::<i64>();
+                        tensor.string_data =
+                            vec![Default::default(); usize::try_from(count).unwrap()];
+                    }
                     _ if values == "0" => tensor.raw_data = Some(zeros(&tensor.dims, of).into()),
                     "INT64" => tensor.int64_data = list::<i64>(values).into(),
                     _ => tensor.int32_data = list::<i32>(values).into(),
@@ -321,7 +326,7 @@ pub(super) fn onnx_page() -> String {
          and taken by `CpuRef`; behind \u{201c}not\u{201d} stand those that the standard allows \
          besides. Where it runs: on backends, as one or several layers; or in the runtime, to which \
          sequences, strings, random numbers and control flow belong, while the bodies of control flow \
-         run on backends. What follows from constants and known shapes is computed when the model is \
+         run on backends. Where strings are only moved, backends move their positions. What follows from constants and known shapes is computed when the model is \
          read.\n\n"
     );
     for (name, members) in GROUPS {

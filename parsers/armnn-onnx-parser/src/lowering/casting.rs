@@ -4,12 +4,13 @@ use armnn_backend_api::{
     BinaryOperation as Binary, BitCastDescriptor, ComparisonDescriptor, ComparisonOperation,
     DataType, SelectDescriptor, UnaryOperation as Unary,
 };
-use armnn_network::{OutputDeclaration, TensorId};
+use armnn_network::{OutputDeclaration, RuntimeOperation, StringOperation, TensorId};
 
 use super::context::Context;
 use super::problem::{Problem, Result};
 use super::quantization::plain_input;
 use super::tensor_info::data_type;
+use super::{State, strings};
 use crate::model::ElementType;
 
 pub(super) fn cast(c: &mut Context<'_, '_>) -> Result {
@@ -21,19 +22,72 @@ pub(super) fn cast(c: &mut Context<'_, '_>) -> Result {
             let name = crate::error::Short(name);
             Problem::malformed(format!("it casts to \"{name}\""))
         })?;
-        return cast_to(c, data_type(to)?);
+        return cast_to_element(c, to);
     }
     let to = c
         .attributes
         .optional_int("to")?
         .and_then(|number| i32::try_from(number).ok())
         .ok_or_else(|| Problem::malformed("it has no type to cast to"))?;
-    cast_to(c, data_type(ElementType(to))?)
+    cast_to_element(c, ElementType(to))
 }
 
 pub(super) fn cast_like(c: &mut Context<'_, '_>) -> Result {
+    if strings::are_given(c, 1)? {
+        return cast_to_strings(c);
+    }
     let to = c.input_type(1)?;
-    cast_to(c, to)
+    cast_from_any(c, to)
+}
+
+fn cast_to_element(c: &mut Context<'_, '_>, to: ElementType) -> Result {
+    match to {
+        ElementType::STRING => cast_to_strings(c),
+        to => cast_from_any(c, data_type(to)?),
+    }
+}
+
+/// The runtime writes numbers of four types; others become one of these.
+fn cast_to_strings(c: &mut Context<'_, '_>) -> Result {
+    c.attributes.ignore("saturate");
+    c.attributes.ignore("round_mode");
+    if strings::are_given(c, 0)? {
+        return c.alias(0, 0);
+    }
+    let input = plain_input(c, 0)?;
+    let numbers = c.cast(input, decimal_type(c.info(input)?.data_type))?;
+    let operation = RuntimeOperation::Strings(StringOperation::Format);
+    let output = c.last().step_runtime(operation, &[Some(numbers)])?;
+    c.bind_tensor(0, output)
+}
+
+/// Strings become numbers of one of four types first.
+fn cast_from_any(c: &mut Context<'_, '_>, to: DataType) -> Result {
+    let index = match c.input_index(0) {
+        Some(index) if strings::are_given(c, 0)? => index,
+        _ => return cast_to(c, to),
+    };
+    let data_type = decimal_type(to);
+    let input = c.input(0)?;
+    let operation = RuntimeOperation::Strings(StringOperation::Parse { data_type });
+    let numbers = c.step_runtime(operation, &[Some(input)])?;
+    let before = std::mem::replace(&mut c.lowering.states[index], State::Ready(numbers));
+    let lowered = cast_to(c, to);
+    c.lowering.states[index] = before;
+    lowered
+}
+
+/// The type between strings and numbers of a type.
+fn decimal_type(data_type: DataType) -> DataType {
+    use DataType as T;
+    match data_type {
+        T::Float64 => T::Float64,
+        real if real.is_float() => T::Float32,
+        T::Boolean | T::UInt2 | T::UInt4 | T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => {
+            T::UInt64
+        }
+        _ => T::Signed64,
+    }
 }
 
 pub(super) fn bit_cast(c: &mut Context<'_, '_>) -> Result {
@@ -245,8 +299,8 @@ mod tests {
         let output = network.tensor(network.outputs()[0].tensor);
         assert_eq!(output.info.data_type, DataType::Float16);
         assert_refused(
-            single(13, "Cast", &[3], &[], &[int("to", 8)]),
-            "type STRING",
+            single(13, "Cast", &[3], &[], &[int("to", 14)]),
+            "type COMPLEX64",
         );
     }
 

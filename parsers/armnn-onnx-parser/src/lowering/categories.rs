@@ -32,7 +32,7 @@ pub(super) fn label_encoder(c: &mut Context<'_, '_>) -> Result {
         return Err(Problem::malformed("its default is no value"));
     }
     let mismatch = |keys: usize| Problem::malformed(format!("it has {keys} keys, {count} values"));
-    if strings::are_given(c)? {
+    if strings::are_given(c, 0)? {
         let keys: Vec<String> = match c.attributes.texts("keys_strings")? {
             Some(keys) => keys.into_iter().map(str::to_owned).collect(),
             None => match c.attributes.tensor("keys_tensor")? {
@@ -162,7 +162,7 @@ fn equal_to_any(c: &mut Context<'_, '_>, x: TensorId, keys: &Constant) -> Result
 /// 1 at the place of each element among the categories, and else 0, along a further dimension.
 pub(super) fn one_hot_encoder(c: &mut Context<'_, '_>) -> Result {
     let may_be_unknown = c.attributes.flag("zeros", true)?;
-    let (x, categories) = if strings::are_given(c)? {
+    let (x, categories) = if strings::are_given(c, 0)? {
         let keys = c.attributes.texts("cats_strings")?.unwrap_or_default();
         c.attributes.ignore("cats_int64s");
         let count = i64::try_from(keys.len()).unwrap_or(i64::MAX);

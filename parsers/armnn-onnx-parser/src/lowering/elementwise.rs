@@ -65,7 +65,7 @@ pub(super) fn comparison(c: &mut Context<'_, '_>, operation: ComparisonOperation
 
 /// Of strings, too, by the runtime.
 pub(super) fn equal(c: &mut Context<'_, '_>) -> Result {
-    match strings::are_given(c)? {
+    match strings::are_given(c, 0)? {
         true => strings::plain(c, StringOperation::Equal),
         false => comparison(c, ComparisonOperation::Equal),
     }

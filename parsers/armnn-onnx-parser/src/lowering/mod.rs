@@ -31,6 +31,7 @@ mod linear_attention;
 mod loss;
 mod matrix;
 mod microsoft;
+mod moved_strings;
 mod ngrams;
 mod normalization;
 mod operators;

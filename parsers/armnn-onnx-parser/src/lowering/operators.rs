@@ -11,6 +11,7 @@ use armnn_backend_api::{
 use armnn_network::{SequenceOperation as Sequence, StringOperation};
 
 use super::context::Context;
+use super::moved_strings::MovedStrings;
 use super::problem::{Problem, Result};
 use super::{
     activation, attention, casting, categories, classical, classifiers, control_flow, convolution,
@@ -324,8 +325,13 @@ impl Entry {
             // What early versions said of memory.
             context.attributes.ignore("consumed_inputs");
         }
-        if !folding::fold(context)? {
-            (self.lower)(context)?;
+        match MovedStrings::replace(context)? {
+            Some(moved) => {
+                let lowered = (self.lower)(context);
+                moved.put_back(context, lowered)?;
+            }
+            None if folding::fold(context)? => {}
+            None => (self.lower)(context)?,
         }
         context.attributes.check_all_asked_for()?;
         context.check_outputs_bound()

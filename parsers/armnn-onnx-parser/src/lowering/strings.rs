@@ -15,12 +15,12 @@ use super::tensor_info::shape;
 /// How many strings a table may have: more than any model's.
 const MOST_KEYS: usize = 1 << 20;
 
-/// Whether the first input is of strings.
-pub(super) fn are_given(c: &mut Context<'_, '_>) -> Result<bool> {
-    if c.constant(0).is_ok_and(|constant| constant.is_some()) {
+/// Whether an input is of strings.
+pub(super) fn are_given(c: &mut Context<'_, '_>, position: usize) -> Result<bool> {
+    if (c.constant(position)).is_ok_and(|constant| constant.is_some()) {
         return Ok(false);
     }
-    let id = c.input(0)?;
+    let id = c.input(position)?;
     Ok(matches!(c.value_type(id)?, ValueType::Strings(_)))
 }
 
