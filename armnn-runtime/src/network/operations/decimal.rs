@@ -105,7 +105,7 @@ mod tests {
     /// Values of ONNX Runtime 1.32, which also takes what only begins with a number.
     #[test]
     fn a_string_is_a_number_or_none() {
-        let real = |text| {
+        let real = |text: &str| {
             let mut bytes = [0; 4];
             parse(DataType::Float32, text, &mut bytes).map(|()| f32::from_ne_bytes(bytes))
         };
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(real("1e-46"), Some(0.0));
         assert!(real("NaN").unwrap().is_nan());
         assert_eq!((real("abc"), real(""), real("5x")), (None, None, None));
-        let integer = |text| {
+        let integer = |text: &str| {
             let mut bytes = [0; 8];
             parse(DataType::Signed64, text, &mut bytes).map(|()| i64::from_ne_bytes(bytes))
         };
