@@ -185,3 +185,44 @@ fn strings_that_grow_in_a_loop_are_within_the_memory_limit() {
         "{error}"
     );
 }
+
+/// Strings of 65536 bytes, as often as there are positions.
+#[test]
+fn strings_that_are_repeated_are_within_the_memory_limit() {
+    let mut builder = NetworkBuilder::new();
+    let positions = TensorInfo::new(DataType::Signed64, [-1]);
+    let positions = builder.add_input_layer("positions", positions).unwrap();
+    let of = ValueType::Strings(Shape::from([-1]));
+    let s = builder.add_value_input("s", of).unwrap();
+    let operation = RuntimeOperation::Strings(StringOperation::AtPositions);
+    let all = builder
+        .add_runtime_layer("repeat", operation, &[Some(positions), Some(s)])
+        .unwrap();
+    builder.add_output_layer("all", all[0]).unwrap();
+    let limited = LoadOptions {
+        memory_limit: Some(1 << 20),
+        ..LoadOptions::default()
+    };
+    let loaded = load_with(builder.finish().unwrap(), limited);
+    let run = |positions: &[i64]| -> Result<usize, String> {
+        let count = i64::try_from(positions.len()).unwrap();
+        let s = StringTensor::new([1], vec!["a".repeat(1 << 16)]).unwrap();
+        let positions = i64_tensor(&[count], positions).into();
+        let outputs = loaded.run_values(vec![positions, s.into()]);
+        match outputs
+            .map_err(|error: RunError| error.to_string())?
+            .first()
+        {
+            Some(Value::Strings(strings)) => Ok(strings.strings().len()),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(run(&[1; 15]), Ok(15));
+    let error = run(&[1; 16]).unwrap_err();
+    assert!(error.contains("memory limit of 1048576 bytes"), "{error}");
+    for outside in [-1, 2] {
+        let error = run(&[outside]).unwrap_err();
+        let part = format!("no string at position {outside}");
+        assert!(error.contains(&part), "{error}");
+    }
+}

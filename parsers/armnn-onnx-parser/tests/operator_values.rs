@@ -420,7 +420,7 @@ fn einsum_multiplies_integers() {
         ]
     };
     for declared in [|_| None, |size| Some(DimensionValue::Value(size))] {
-        let outputs = outputs_of("", 12, "Einsum", inputs(), &[equation.clone()], 1, declared);
+        let outputs = outputs_of("", 12, "Einsum", inputs(), std::slice::from_ref(&equation), 1, declared);
         let expected = [(1 << 53) + 7, 10, 3 * (1 << 53) + 15, 22];
         assert_eq!(found(&outputs[0]).elements::<i64>().unwrap(), expected);
     }
