@@ -4,6 +4,8 @@
 mod one_node;
 mod test_data;
 
+use std::slice::from_ref;
+
 use armnn_onnx_parser::model::ElementType;
 use armnn_onnx_parser::proto::*;
 use armnn_runtime::{DataType, HostTensor, Value};
@@ -368,15 +370,7 @@ fn einsum_sums_over_sizes_that_are_not_known_and_over_one_against_many() {
     };
     let run = |x: &[i64], y: &[i64], declared| {
         let inputs = vec![counted(x), counted(y)];
-        let outputs = outputs_of(
-            "",
-            12,
-            "Einsum",
-            inputs,
-            std::slice::from_ref(&equation),
-            1,
-            declared,
-        );
+        let outputs = outputs_of("", 12, "Einsum", inputs, from_ref(&equation), 1, declared);
         found(&outputs[0]).elements::<f32>().unwrap().to_vec()
     };
     // [1 2 3; 4 5 6] by [1 2; 3 4; 5 6].
@@ -420,7 +414,7 @@ fn einsum_multiplies_integers() {
         ]
     };
     for declared in [|_| None, |size| Some(DimensionValue::Value(size))] {
-        let outputs = outputs_of("", 12, "Einsum", inputs(), std::slice::from_ref(&equation), 1, declared);
+        let outputs = outputs_of("", 12, "Einsum", inputs(), from_ref(&equation), 1, declared);
         let expected = [(1 << 53) + 7, 10, 3 * (1 << 53) + 15, 22];
         assert_eq!(found(&outputs[0]).elements::<i64>().unwrap(), expected);
     }
