@@ -153,6 +153,36 @@ impl LoadedGraph {
         }
     }
 
+    /// Plans the segments whose shapes are known.
+    ///
+    /// # Errors
+    /// When one cannot be planned. Constants that a layer of a body fails on are none: the body may never
+    /// be executed, and if it is, that fails.
+    pub(super) fn plan_if_known(&self) -> Result<(), LoadError> {
+        for part in &self.parts {
+            match part {
+                LoadedPart::Segment { segment, .. } => segment.plan_if_known()?,
+                LoadedPart::Operation(operation) => {
+                    for body in &operation.bodies {
+                        match body.plan_if_known() {
+                            Err(LoadError::ConstantLayers(e)) => {
+                                log::debug!(
+                                    "a body of {} fails if it is executed: {e}",
+                                    operation.name
+                                );
+                            }
+                            planned => planned?,
+                        }
+                    }
+                }
+            }
+        }
+        match &self.initializer {
+            Some(initializer) => initializer.plan_if_known(),
+            None => Ok(()),
+        }
+    }
+
     /// All segments, those of bodies among them.
     pub(super) fn segments(&self) -> Vec<&Arc<LoadedSegment>> {
         let mut segments = Vec::new();

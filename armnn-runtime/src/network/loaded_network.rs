@@ -64,9 +64,7 @@ impl LoadedNetwork {
                 option: option.name.clone(),
             });
         }
-        for segment in segments {
-            segment.plan_if_known()?;
-        }
+        graph.plan_if_known()?;
         Ok(Self(Arc::new(LoadedModel {
             graph,
             report,

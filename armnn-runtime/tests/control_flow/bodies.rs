@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use armnn_backend_api::GatherDescriptor;
 use armnn_network::{LoopBody, NetworkBuilder, RuntimeOperation, ScanAxis, ScanBody};
 use armnn_runtime::{DataType, HostTensor, LoadOptions, LoadedNetwork, Shape, TensorInfo};
 
@@ -45,6 +46,42 @@ fn if_executes_the_body_that_the_condition_chooses() {
             ("else/sum", "CpuRef")
         ]
     );
+}
+
+/// Models guard what may fail by a condition.
+#[test]
+fn what_fails_in_a_body_on_constants_alone_fails_when_it_is_executed() {
+    // One of three elements, at a position where there is none.
+    let mut body = NetworkBuilder::new();
+    body.add_input_layer("x", f32(&[1])).unwrap();
+    let three = constant(&mut body, "three", &[3], &[1.0, 2.0, 3.0]);
+    let place = TensorInfo::new(DataType::Signed32, [1]);
+    let place = body
+        .add_constant_layer("place", place, 4i32.to_ne_bytes().to_vec().into())
+        .unwrap();
+    let element = body
+        .add_gather_layer(GatherDescriptor { axis: 0 }, three, place, "element")
+        .unwrap();
+    body.add_output_layer("y", element).unwrap();
+
+    let mut builder = NetworkBuilder::new();
+    let condition = builder.add_input_layer("condition", boolean(&[])).unwrap();
+    let x = builder.add_input_layer("x", f32(&[1])).unwrap();
+    let operation = RuntimeOperation::If {
+        then_body: Arc::new(body.finish().unwrap()),
+        else_body: plus(&[1], 10.0, "sum"),
+    };
+    let y = builder
+        .add_runtime_layer("if", operation, &[Some(condition), Some(x)])
+        .unwrap();
+    builder.add_output_layer("y", y[0]).unwrap();
+    let loaded = load(builder.finish().unwrap());
+    for _ in 0..2 {
+        let run = |condition| loaded.run(&[bool_tensor(condition), tensor(&[1], &[2.0])]);
+        assert_eq!(values(&run(false).unwrap()[0]), [12.0]);
+        let error = run(true).unwrap_err().to_string();
+        assert!(error.contains("'element' (Gather)"), "{error}");
+    }
 }
 
 /// Carries x, doubled in each iteration, and gives each iteration's x before it was doubled.
