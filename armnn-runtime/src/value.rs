@@ -1,6 +1,6 @@
 //! Values that go into a network and come out of it: tensors, strings, sequences, optionals.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use armnn_backend_api::{Shape, TensorInfo};
 use armnn_network::ValueType;
@@ -43,9 +43,18 @@ impl StringTensor {
     pub fn strings(&self) -> &[String] {
         &self.strings
     }
+
+    /// Bytes that the strings take, empty ones too.
+    pub(crate) fn byte_len(&self) -> u64 {
+        let lens = self.strings.iter();
+        lens.map(|s| (s.len() + size_of::<String>()) as u64).sum()
+    }
 }
 
 impl Value {
+    /// What a value in a sequence takes besides its elements.
+    pub(crate) const BYTES_IN_SEQUENCE: u64 = 128;
+
     /// The tensor, if it is one.
     pub fn as_tensor(&self) -> Option<&HostTensor> {
         match self {
@@ -85,7 +94,7 @@ impl Value {
         })
     }
 
-    /// Bytes that its elements take, but for those that something else has, too.
+    /// Bytes that it takes, but for those that something else has, too.
     pub(crate) fn own_byte_len(&self) -> u64 {
         fn own<T>(shared: &Arc<T>, byte_len: impl Fn(&T) -> u64) -> u64 {
             match Arc::strong_count(shared) {
@@ -95,12 +104,8 @@ impl Value {
         }
         match self {
             Self::Tensor(tensor) => own(tensor, |tensor| tensor.bytes().len() as u64),
-            Self::Strings(strings) => own(strings, |strings| {
-                strings.strings().iter().map(|s| s.len() as u64).sum()
-            }),
-            Self::Sequence(values) => {
-                own(values, |values| values.iter().map(Self::own_byte_len).sum())
-            }
+            Self::Strings(strings) => own(strings, StringTensor::byte_len),
+            Self::Sequence(values) => own(values, |values| own_byte_len_of_all(values)),
             Self::Optional(None) => 0,
             Self::Optional(Some(value)) => own(value, Self::own_byte_len),
         }
@@ -116,6 +121,31 @@ impl Value {
             Self::Optional(Some(value)) => format!("an optional {}", value.describe()),
         }
     }
+}
+
+/// Bytes that values in a sequence take, but for those that something else has, too. What is there
+/// many times takes memory once.
+fn own_byte_len_of_all(values: &[Value]) -> u64 {
+    let mut times_of = HashMap::new();
+    let mut is_last = |place: *const u8, holders: usize| {
+        let times = times_of.entry(place).or_insert(0);
+        *times += 1;
+        *times == holders
+    };
+    let lens = values.iter().map(|value| match value {
+        Value::Tensor(tensor) if is_last(Arc::as_ptr(tensor).cast(), Arc::strong_count(tensor)) => {
+            tensor.bytes().len() as u64
+        }
+        Value::Strings(all) if is_last(Arc::as_ptr(all).cast(), Arc::strong_count(all)) => {
+            all.byte_len()
+        }
+        Value::Tensor(_) | Value::Strings(_) => 0,
+        nested => nested.own_byte_len(),
+    });
+    lens.fold(0, |sum: u64, len| {
+        sum.saturating_add(len)
+            .saturating_add(Value::BYTES_IN_SEQUENCE)
+    })
 }
 
 impl From<HostTensor> for Value {

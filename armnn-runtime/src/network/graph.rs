@@ -156,8 +156,8 @@ impl LoadedGraph {
     /// Plans the segments whose shapes are known.
     ///
     /// # Errors
-    /// When one cannot be planned. Constants that a layer of a body fails on are none: the body may never
-    /// be executed, and if it is, that fails.
+    /// When one cannot be planned. Constants that a layer of a body fails on, and a body that is beyond the
+    /// memory limit, are none: the body may never be executed, and if it is, that fails.
     pub(super) fn plan_if_known(&self) -> Result<(), LoadError> {
         for part in &self.parts {
             match part {
@@ -165,7 +165,11 @@ impl LoadedGraph {
                 LoadedPart::Operation(operation) => {
                     for body in &operation.bodies {
                         match body.plan_if_known() {
-                            Err(LoadError::ConstantLayers(e)) => {
+                            Err(
+                                e @ (LoadError::ConstantLayers(_)
+                                | LoadError::MemoryLimit { .. }
+                                | LoadError::TensorTooLarge { .. }),
+                            ) => {
                                 log::debug!(
                                     "a body of {} fails if it is executed: {e}",
                                     operation.name

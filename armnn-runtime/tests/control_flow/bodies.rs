@@ -84,6 +84,41 @@ fn what_fails_in_a_body_on_constants_alone_fails_when_it_is_executed() {
     }
 }
 
+#[test]
+fn a_body_that_is_beyond_the_memory_limit_fails_when_it_is_executed() {
+    // Of 4 bytes each: one tensor is too large, or two together are.
+    for count in [1024, 200] {
+        let mut body = NetworkBuilder::new();
+        let x = body.add_input_layer("x", f32(&[1])).unwrap();
+        let large = body.add_broadcast_to_layer([count], x, "large").unwrap();
+        let large = body.add_abs_layer(large, "abs").unwrap();
+        body.add_output_layer("y", large).unwrap();
+
+        let mut builder = NetworkBuilder::new();
+        let condition = builder.add_input_layer("condition", boolean(&[])).unwrap();
+        let x = builder.add_input_layer("x", f32(&[1])).unwrap();
+        let operation = RuntimeOperation::If {
+            then_body: Arc::new(body.finish().unwrap()),
+            else_body: plus(&[1], 10.0, "sum"),
+        };
+        let y = builder
+            .add_runtime_layer("if", operation, &[Some(condition), Some(x)])
+            .unwrap();
+        builder.add_output_layer("y", y[0]).unwrap();
+        let limited = LoadOptions {
+            memory_limit: Some(1024),
+            ..LoadOptions::default()
+        };
+        let loaded = load_with(builder.finish().unwrap(), limited);
+        for _ in 0..2 {
+            let run = |condition| loaded.run(&[bool_tensor(condition), tensor(&[1], &[2.0])]);
+            assert_eq!(values(&run(false).unwrap()[0]), [12.0]);
+            let error = run(true).unwrap_err().to_string();
+            assert!(error.contains("memory limit of 1024 bytes"), "{error}");
+        }
+    }
+}
+
 /// Carries x, doubled in each iteration, and gives each iteration's x before it was doubled.
 fn doubling(dims: &[i64]) -> LoopBody {
     let mut builder = NetworkBuilder::new();

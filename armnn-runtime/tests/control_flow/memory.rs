@@ -226,3 +226,56 @@ fn strings_that_are_repeated_are_within_the_memory_limit() {
         assert!(error.contains(&part), "{error}");
     }
 }
+
+/// Five tensors of as many empty strings as there are positions, or sequences that hold each twice.
+fn five_of_empty_strings(in_sequences: bool) -> LoadedNetwork {
+    let mut builder = NetworkBuilder::new();
+    let positions = TensorInfo::new(DataType::Signed64, [-1]);
+    let positions = builder.add_input_layer("positions", positions).unwrap();
+    let of = ValueType::Strings(Shape::from([-1]));
+    let s = builder.add_value_input("s", of).unwrap();
+    for index in 0..5 {
+        let operation = RuntimeOperation::Strings(StringOperation::AtPositions);
+        let name = format!("repeat {index}");
+        let mut held = builder
+            .add_runtime_layer(&name, operation, &[Some(positions), Some(s)])
+            .unwrap();
+        if in_sequences {
+            let operation = RuntimeOperation::Sequence(SequenceOperation::Construct);
+            let name = format!("twice {index}");
+            held = builder
+                .add_runtime_layer(&name, operation, &[Some(held[0]), Some(held[0])])
+                .unwrap();
+        }
+        let name = format!("output {index}");
+        builder.add_output_layer(&name, held[0]).unwrap();
+    }
+    let limited = LoadOptions {
+        memory_limit: Some(1 << 20),
+        ..LoadOptions::default()
+    };
+    load_with(builder.finish().unwrap(), limited)
+}
+
+/// An empty string takes the 24 bytes of its pointer, length and capacity.
+#[test]
+fn empty_strings_that_are_held_together_are_within_the_memory_limit() {
+    for in_sequences in [false, true] {
+        let loaded = five_of_empty_strings(in_sequences);
+        let run = |count: usize| {
+            let s = StringTensor::new([1], vec![String::new()]).unwrap();
+            let positions = i64_tensor(&[count as i64], &vec![0; count]);
+            let outputs = loaded.run_values(vec![positions.into(), s.into()]);
+            outputs.map(|all| all.len()).map_err(|e| e.to_string())
+        };
+        // 5 * 8000 * 24 = 960000 bytes.
+        assert_eq!(run(8000), Ok(5));
+        // 5 * 10000 * 24 = 1200000 bytes.
+        let error = run(10_000).unwrap_err();
+        assert!(
+            error.contains("'repeat 4' (StringsAtPositions)")
+                && error.contains("memory limit of 1048576 bytes"),
+            "{error}"
+        );
+    }
+}

@@ -57,7 +57,14 @@ pub(super) fn parse(data_type: DataType, text: &str, element: &mut [u8]) -> Opti
         |bytes: &[u8]| (element.len() == bytes.len()).then(|| element.copy_from_slice(bytes));
     match data_type {
         DataType::Signed64 => write(&whole(text)?.parse::<i64>().ok()?.to_ne_bytes()),
-        DataType::UInt64 => write(&whole(text)?.parse::<u64>().ok()?.to_ne_bytes()),
+        DataType::UInt64 => {
+            let whole = whole(text)?;
+            // Minus zero is what a negative zero is as a string.
+            let digits = whole
+                .strip_prefix('-')
+                .filter(|d| d.trim_matches('0').is_empty());
+            write(&digits.unwrap_or(whole).parse::<u64>().ok()?.to_ne_bytes())
+        }
         // By way of Float64, as ONNX Runtime does it.
         DataType::Float32 => write(&(text.parse::<f64>().ok()? as f32).to_ne_bytes()),
         DataType::Float64 => write(&text.parse::<f64>().ok()?.to_ne_bytes()),
@@ -136,7 +143,18 @@ mod tests {
             assert_eq!(integer(none), None, "{none}");
         }
         let mut bytes = [0; 8];
-        assert_eq!(parse(DataType::UInt64, "-1", &mut bytes), None);
+        for none in ["-1", "-", "--0", "-+0"] {
+            assert_eq!(parse(DataType::UInt64, none, &mut bytes), None, "{none}");
+        }
+        for zero in ["-0", "-0.0", "0"] {
+            bytes = [1; 8];
+            assert_eq!(
+                parse(DataType::UInt64, zero, &mut bytes),
+                Some(()),
+                "{zero}"
+            );
+            assert_eq!(bytes, [0; 8], "{zero}");
+        }
         let most = u64::MAX.to_string();
         assert_eq!(parse(DataType::UInt64, &most, &mut bytes), Some(()));
         assert_eq!(bytes, u64::MAX.to_ne_bytes());

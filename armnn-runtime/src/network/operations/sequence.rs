@@ -8,9 +8,6 @@ use armnn_network::SequenceOperation;
 use super::{Layer, Result, integers, position};
 use crate::{error::ExecuteError, tensor::HostTensor, value::Value};
 
-/// What a value in a sequence takes besides its elements.
-const BYTES_OF_VALUE: u64 = 128;
-
 pub(super) fn execute(
     layer: &Layer<'_>,
     operation: &SequenceOperation,
@@ -89,12 +86,7 @@ fn sequence(layer: &Layer<'_>, values: Vec<Value>, memory_limit: u64) -> Result<
             Value::Tensor(tensor) if !counted.insert(Arc::as_ptr(tensor).cast::<u8>()) => 0,
             Value::Tensor(tensor) => tensor.bytes().len() as u64,
             Value::Strings(strings) if !counted.insert(Arc::as_ptr(strings).cast()) => 0,
-            Value::Strings(strings) => {
-                let strings = strings.strings().iter();
-                strings
-                    .map(|s| (s.len() + size_of::<String>()) as u64)
-                    .sum()
-            }
+            Value::Strings(strings) => strings.byte_len(),
             other => {
                 return Err(layer.failed(format!(
                     "only tensors can be in a sequence, not {}",
@@ -102,7 +94,9 @@ fn sequence(layer: &Layer<'_>, values: Vec<Value>, memory_limit: u64) -> Result<
                 )));
             }
         };
-        bytes = bytes.saturating_add(len).saturating_add(BYTES_OF_VALUE);
+        bytes = bytes
+            .saturating_add(len)
+            .saturating_add(Value::BYTES_IN_SEQUENCE);
     }
     if bytes > memory_limit {
         return Err(layer.failed(format!(
@@ -156,7 +150,7 @@ fn split(layer: &Layer<'_>, axis: i64, keep_dims: bool, memory_limit: u64) -> Re
         .ok_or_else(|| layer.failed(format!("axis {axis} of {info}")))?;
     let rows = Rows::new(layer, info, axis)?;
     // A tensor without elements may have a dimension of any size.
-    let most = usize::try_from(memory_limit / BYTES_OF_VALUE).unwrap_or(usize::MAX);
+    let most = usize::try_from(memory_limit / Value::BYTES_IN_SEQUENCE).unwrap_or(usize::MAX);
     let given = layer.optional(1).is_some();
     let sizes = match layer.optional(1) {
         Some(_) => part_sizes(layer, rows.size, most)?,
